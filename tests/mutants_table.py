@@ -562,6 +562,12 @@ EQUIVALENT = {
      "1))", "0 -> 1"): "of no entry",
     ("mechanics/samples", "while len(found) < RANDOM and len(starts) < 2 * RANDOM:", "2 -> 3"):
         "how many are tried",
+    ("mechanics/quasi_velocities", "POINTS = 3", "3 -> 4"): "one point more",
+    ("mechanics/momentum", "rows = ([binding[i] for i in independent_rows(forms[:, binding], ones, "
+     "[0] * len(binding),", "0 -> 1"): "all rows have one priority, whichever",
+    ("mechanics/vakonomic", "factors = factorise(matrix, pivot_order(samples, "
+     "(samples != 0).max(axis=0)))", "(samples != 0).max(axis=0) -> (samples != 0).min(axis=0)"):
+        "at random states an entry vanishes everywhere or nowhere",
     ("mechanics/writing", "near = get_close_matches(name, names, 1)", "1 -> 2"):
         "the nearest is the first, and the only one that is read",
     ("mechanics/writing", "found = ca.SX(0, 0)", "0 -> 1"):

@@ -150,6 +150,19 @@ def test_whatever_changes_the_equations_is_another_entry(folder, formed, monkeyp
     assert len(formed) == 2 + len(CHANGES)
 
 
+def test_another_meaning_of_an_auxiliary_variable_is_another_entry(folder, formed, monkeypatch):
+    """Same expressions, with other functions of the configuration in them, or in another order."""
+    monkeypatch.setattr(kept_equations, "WORTH_KEEPING", 0)
+    one = nhmech.load(nhmech.urdf_path("differential_drive")).reduced
+    short = one.system.auxiliaries
+    larger, turned = (replace(one, system=replace(one.system, auxiliaries=replace(
+        short, **changes))) for changes in (
+            {"meanings": 1.1 * short.meanings}, {"symbols": short.symbols[::-1]}))
+    for system in (one, larger, turned, one, larger, turned):
+        gibbs_appell(system)
+    assert len(formed) == len(list(folder.iterdir())) == 3
+
+
 def test_small_ones_are_not_kept(folder):
     _ = nhmech.load(nhmech.urdf_path("differential_drive")).equations
     assert not folder.exists() or not list(folder.iterdir())

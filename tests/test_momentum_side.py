@@ -157,6 +157,20 @@ def test_what_has_no_momentum_side():
         momentum_side(load_system("carriage"), hinds=True)
 
 
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("share, regular", [(0.99, True), (1.01, False)])
+def test_a_row_may_have_a_billionth_of_a_speed_without_momentum(size, share, regular):
+    """In any unit of the row."""
+    made = constrain(lagrangian_system(euclidean("x", "y", "w"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2), rows={
+            "row": lambda s: size * (s.v.x + share * 1e-9 * s.v.w)})
+    if regular:
+        assert momentum_side(made).forms.shape == (2, 6)
+    else:
+        with pytest.raises(MechanicsError, match="not almost regular: .* momentum enter row"):
+            momentum_side(made)
+
+
 def random_model(reactions, seed=0):
     """P = R^6 with a symplectic form that varies, H and M of no special kind, F of corank
     `reactions`."""

@@ -170,9 +170,10 @@ def test_a_basis_whose_columns_depend_on_each_other_is_refused():
         change_of_basis(plane, basis, ("a", "b"))
 
 
-@pytest.mark.parametrize("where", (lambda x: ca.sqrt(1 - x), lambda x: ca.sqrt(x - 2)))
-def test_a_basis_is_judged_where_it_is_finite(where):
-    """That is near one, on one side or on neither."""
+@pytest.mark.parametrize("where", (
+    lambda x: ca.sqrt(1 - x), lambda x: ca.sqrt(x - 2), lambda x: ca.fmax(x - 1, 0)))
+def test_a_basis_is_judged_where_it_is_finite_and_by_its_best_place(where):
+    """It is near one: finite or regular on one side, or finite on neither."""
     plane = euclidean("x", "y")
     basis = ca.diagcat(where(plane.q[0]), 2)
     made = change_of_basis(plane, basis, ("a", "b"))

@@ -40,6 +40,28 @@ def test_an_invariance_holds_to_a_billionth(share, kept):
                 call()
 
 
+@pytest.mark.parametrize("generator", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("mass", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("share, kept", [(0.0, True), (0.99, True), (1.01, False)])
+def test_the_units_of_generators_and_masses_decide_nothing(generator, mass, share, kept):
+    """H = p_x^2 / 2 m + ... + m (y + share x / 10^9) changes along x by a billionth of what it
+    changes by along y; the speeds are none, and x is turned into no other direction."""
+    model = momentum_side(constrain(lagrangian_system(euclidean("x", "y"), lambda s: mass * (
+        (s.v.x ** 2 + s.v.y ** 2) / 2 - s.q.y - share * 1e-9 * s.q.x))))
+    p = model.space.q[2:]
+
+    def reduce():
+        return bates_sniatycki(model.solve(), generator * p[0], [0.1, 0.2, 0.0, 0.0])
+
+    if kept:
+        made = reduce()
+        assert made.is_symplectic and made.omega.shape == (2, 2)
+        np.testing.assert_allclose(np.abs(made.vertical.ravel()), [1, 0, 0, 0], atol=1e-14)
+    else:
+        with pytest.raises(MechanicsError, match="H is not invariant under the action there"):
+            reduce()
+
+
 def test_a_point_that_is_near_no_motion():
     """On the way to a circle that is not there."""
     space = momentum_side(vertical_disk()).solve()

@@ -88,6 +88,19 @@ def test_holonomic_constraints_agree_for_every_lambda():
         np.testing.assert_allclose(found[:len(v)], expected, rtol=0, atol=1e-12)
 
 
+def test_an_affine_row_in_closed_form():
+    """y' = x + 0.3 with the potential x y: x'' = -y - lambda and lambda' = -x - 2 y''."""
+    belt = vakonomic(constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + 2 * s.v.y ** 2) / 2 - s.q.x * s.q.y),
+        rows={"belt": lambda s: s.v.y - s.q.x - 0.3}))
+    x, y, speed, lam = 0.7, -0.2, 1.1, 0.4
+    found = gibbs_appell(belt).acceleration(0, [x, y, 0], [speed, x + 0.3, lam], [], []).full()
+    np.testing.assert_allclose(found.ravel(), [-y - lam, speed, -x - 2 * speed], rtol=1e-13)
+    on, off = (belt.invariant_function(0, [x, y, 0], [speed, rate, lam], [])[0].full()
+               for rate in (x + 0.3, x - 0.3))
+    assert np.abs(on).max() < 1e-15 and np.abs(off).max() == pytest.approx(0.6, rel=1e-13)
+
+
 def test_without_constraints_there_is_nothing_to_do():
     with pytest.raises(InputError, match="this one has none"):
         vakonomic(load_system("heavy_top"))
