@@ -3,6 +3,8 @@ order."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from support import shipped
 
 import nhmech
 from nhmech.analysis.energy_balance import energy_balance
+from nhmech.mechanics import constrain, euclidean, lagrangian_system
+from nhmech.simulation.simulated import Simulated
 from nhmech.systems import load_system
 from nhmech.urdf import Grip, Tyre, Wheel
 
@@ -60,6 +64,64 @@ def test_work_of_a_constant_torque_is_torque_times_angle():
     np.testing.assert_allclose(balance.kinetic - balance.kinetic[0], balance.inputs, rtol=1e-7,
                                atol=1e-9)
     assert np.ptp(balance.potential) < 1e-9 and not balance.passive.any()
+
+
+def particle(force, **constraints):
+    """Of unit mass in the plane, pushed along x."""
+    return constrain(lagrangian_system(
+        euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2, inputs=("push",),
+        force=lambda s: {"x": s.u.push + force(s)}), **constraints)
+
+
+@pytest.mark.parametrize("moments", [2, 3])
+def test_what_is_pushed_against_friction_at_its_final_speed(moments):
+    """u v t by the push, and as much taken by the friction c v with v = u / c."""
+    simulator = nhmech.Simulator(particle(lambda s: -0.7 * s.v.x),
+                                 lambda t, state: np.array([1.4]), dt=0.01)
+    simulator.reset(q=[0.0, 0.0], xi=[2.0, 0.0])
+    run = simulator.run(0.1, every=10 // (moments - 1))
+    balance = energy_balance(run)
+    assert len(balance.t) == moments and balance.known and not balance.ground
+    np.testing.assert_allclose(balance.inputs, 2.8 * run.t, rtol=1e-12)
+    np.testing.assert_allclose(balance.passive, -2.8 * run.t, rtol=1e-12)
+    np.testing.assert_allclose(balance.kinetic, 2.0, rtol=1e-12)
+    for part in (balance.potential, balance.contacts, balance.work, balance.rest):
+        np.testing.assert_allclose(part, 0, atol=1e-13)
+    assert repr(balance).startswith(f"EnergyBalance({moments} moments, 2 to 2 J, work ")
+
+
+@pytest.mark.parametrize("periods", [1, 2, 5])
+def test_a_command_that_is_held_works_as_long_as_it_is_held(periods):
+    """On what a constraint moves at 1.5 m/s, a push that grows linearly: 1.5 T times the sum of
+    what was commanded in each period T; recorded each `periods` of them."""
+    belt = particle(lambda s: 0, rows={"belt": lambda s: s.v.x - 1.5})
+    period, count = 0.02, 10
+    simulator = nhmech.Simulator(belt, lambda t, state: np.array([0.3 + 2.0 * t]), dt=0.01,
+                                 control_period=period)
+    simulator.reset(q=[0.0, 0.0])
+    run = simulator.run(count * period, every=2 * periods)
+    balance = energy_balance(run)
+    pushed = 0.3 + 2.0 * period * np.arange(count)
+    expected = np.r_[0, 1.5 * period * np.cumsum(pushed)[periods - 1::periods]]
+    # the last record has what was commanded before it
+    np.testing.assert_allclose(balance.inputs[:-1], expected[:-1], rtol=1e-9)
+    np.testing.assert_allclose(balance.rest, -balance.inputs, rtol=1e-9, atol=1e-12)
+    assert balance.ground and np.ptp(balance.total) < 1e-12
+    # of a run that does not say how long they were held, from one record to the next
+    unknown = energy_balance(replace(run, settings={}))
+    np.testing.assert_allclose(unknown.inputs[1:], 1.5 * np.cumsum(
+        run.u[:-1, 0]) * periods * period, rtol=1e-9)
+
+
+def test_the_balance_is_that_of_what_moved():
+    """That of the run unless it is given: here of twice the mass."""
+    free = lagrangian_system(euclidean("x"), lambda s: s.p.m * s.v.x ** 2 / 2, parameters=("m",))
+    light, heavy = (constrain(free, {"m": m}) for m in (1.0, 2.0))
+    simulator = nhmech.Simulator(light, dt=0.01)
+    simulator.reset(q=[0.0], xi=[3.0])
+    run = simulator.run(0.02)
+    np.testing.assert_allclose(energy_balance(run).kinetic, 4.5, rtol=1e-12)
+    np.testing.assert_allclose(energy_balance(run, Simulated.of(heavy)).kinetic, 9.0, rtol=1e-12)
 
 
 def test_downhill_potential_becomes_kinetic():
