@@ -3,8 +3,8 @@ class."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
+from statistics import mode
 
 import numpy as np
 import pinocchio as pin
@@ -176,12 +176,12 @@ def _of_vehicle(vehicle: Vehicle, found: Motions) -> tuple[SymmetryClass, ...]:
 def _class_of(vehicle: Vehicle, found: Motions, group: str,
               names: tuple[str, ...]) -> SymmetryClass:
     """By the dimensions that most samples have."""
-    dimensions: Counter[tuple[int, int, int, int]] = Counter()
+    dimensions = []
     for q, E, basis in zip(found.points, found.at_points(), found.tangent):
         V = np.array([_generator(vehicle, name, q) for name in names]).T
-        dimensions[_rank(V), _rank(V) + _rank(E) - _rank(np.hstack([V, E])), _rank(E),
-                   basis.shape[1]] += 1
-    (vertical, horizontal, motion, tangent), _ = dimensions.most_common(1)[0]
+        dimensions.append((_rank(V), _rank(V) + _rank(E) - _rank(np.hstack([V, E])), _rank(E),
+                           basis.shape[1]))
+    vertical, horizontal, motion, tangent = mode(dimensions)
     return SymmetryClass(group, names, symmetry_class(vertical, horizontal, motion, tangent),
                          vertical, horizontal, motion, tangent)
 
