@@ -239,3 +239,37 @@ def test_depth_counts_levels():
     assert found.ranks == (2, 3, 4, 5) and not found.complete
     with pytest.raises(MechanicsError, match=r"\(3, n\) with n >= 1; given are \(3, 0\)"):
         span_growth(lie_algebra("so(3)"), ca.SX(3, 0), np.zeros((1, 0)))
+
+
+def test_a_growth_that_stalls_ends_with_the_generic_one_unless_a_point_is_asked_for():
+    """z' = y^3 x' beside a w that nothing moves: (2, 3) and no more off y = 0, and (2, 2, 2, 3)
+    on it."""
+    space = euclidean("x", "y", "z", "w")
+    slope = ca.blockcat([[1, 0], [0, 1], [space.q[1] ** 3, 0], [0, 0]])
+    flat = np.array([[0.3, 0.0, 0.1, 0.2], [0.1, 0.0, 0.4, -0.5]])
+    found = span_growth(space, slope, flat)
+    assert found.ranks == (2,) and found.complete
+    assert span_growth(space, slope, flat, pointwise=True).ranks == (2, 2, 2, 3)
+
+
+def test_what_counts_is_relative_to_the_largest_value_at_a_point():
+    """Of a field that is small there and has its usual size elsewhere."""
+    space = euclidean("x", "y")
+    for x in (1e-3, 1.0, 1e3):
+        found = span_growth(space, ca.vertcat(space.q[0], 0), np.array([[x, 0.0]]))
+        assert (found.ranks, found.kept, found.dropped) == ((1,), (1.0,), (0.0,))
+
+
+def test_a_search_with_time_left_goes_on():
+    space = lie_algebra("so(3)")
+    found = span_growth(space, ca.SX.eye(3)[:, :2], np.zeros((1, 0)), seconds=100.0)
+    assert found.ranks == (2, 3) and found.complete
+
+
+def test_a_point_has_its_generic_growth_where_leaves_are_smaller_than_the_space():
+    """A rolling disk beside a w that is held: (2, 3, 4) of five dimensions."""
+    leaves = kinematic(euclidean("x", "y", "yaw", "roll", "w"), {
+        "x": lambda s: s.v.x - s.v.roll * ca.cos(s.q.yaw),
+        "y": lambda s: s.v.y - s.v.roll * ca.sin(s.q.yaw), "held": lambda s: s.v.w})
+    found = growth_vector(leaves, [0.3, -0.2, 0.7, 0.1, 0.5])
+    assert found.ranks == (2, 3, 4) and found.complete

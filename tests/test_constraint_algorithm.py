@@ -489,3 +489,12 @@ def test_constraints_in_any_unit(unit):
     assert not manifold.impose(unit * (ca.sin(x) - ca.sin(y)))
     assert len(manifold.impose(unit * (x + y - 2))) == 1
     np.testing.assert_allclose(manifold.states, np.ones((6, 2)), rtol=1e-12)
+
+
+def test_an_image_in_momenta_without_one_dimension_is_refused():
+    """x and y share an inertia that begins at z = 0: on the wall x = 0, p_x = max(z, 0) y' is free
+    on one side alone, although y'' is undetermined on both."""
+    with pytest.raises(MechanicsError, match="Legendre image .* has codimensions 2, 3 at"):
+        constraint_algorithm(system(
+            "x y z", lambda s: ca.fmax(s.q.z, 0) * s.v.x * s.v.y + s.v.z ** 2 / 2,
+            holonomic={"wall": lambda s: s.q.x}))

@@ -261,3 +261,27 @@ def test_a_circular_orbit_in_coordinates_that_the_turn_moves(angle):
     np.testing.assert_allclose(found.eigenvalues, [2, 3], rtol=1e-12)
     assert found.neutral == 1 and found.is_stable
     assert np.abs(list(found.coefficients.values())) == pytest.approx([1], rel=1e-12)
+
+
+@pytest.mark.parametrize("lean", [1e-4, 0.3])
+def test_the_coefficients_of_a_top_that_precesses_are_its_two_rates(lean):
+    """Of the vertical and of its own axis: I1 W^2 cos - I3 w W + m g l = 0 (Goldstein, section
+    5.7)."""
+    I1, I3, m, l, g, w = 0.8, 0.5, 1.5, 0.4, 9.81, 14.0
+    rate = np.roots([I1 * np.cos(lean), -I3 * w, m * g * l]).min()
+    found = energy_momentum(heavy_top.example(I1, I1, I3, m, l, g),
+                            [np.sin(lean / 2), 0, 0, np.cos(lean / 2)],
+                            [0, rate * np.sin(lean), w], WORLD)
+    assert found.is_stable
+    assert found.coefficients == pytest.approx(
+        {"d/dwz": w - rate * np.cos(lean), "turn of qx.. about z": rate}, rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_the_best_coefficients_do_not_depend_on_the_unit_of_mass(unit):
+    """To half of the digits, because the least eigenvalue has a smooth maximum there."""
+    I1, I3, m, l, g = 0.8, 0.5, 1.5, 0.4, 9.81
+    found = [energy_momentum(heavy_top.example(I1 * size, I1 * size, I3 * size, m * size, l, g),
+                             [0, 0, 0, 1], [0, 0, 9.0], WORLD) for size in (1.0, unit)]
+    assert found[1].coefficients == pytest.approx(found[0].coefficients, rel=1e-7)
+    np.testing.assert_allclose(found[1].eigenvalues, unit * found[0].eigenvalues, rtol=1e-6)

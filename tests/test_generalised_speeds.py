@@ -234,3 +234,21 @@ def test_samples_at_which_a_speed_is_not_finite_do_not_count():
     with pytest.raises(nhmech.InputError, match="v depend on each other: rank 0 of 1"):
         generalised_speeds(replace(given, samples=given.samples[:1]), {
             "v": lambda s: ca.log(s.q.x) * s.v.x + s.v.y})
+
+
+def test_one_sample_at_which_speeds_are_independent_tells_that_they_are():
+    """x x' is none at x = 0, where no coordinate completes it."""
+    free = constrain(lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 + s.v.y ** 2))
+    speeds, places = {"v": lambda s: s.q.x * s.v.x}, np.array([[0.0, 1.0], [2.0, 3.0]])
+    with pytest.raises(nhmech.MechanicsError, match="or samples away from their singularities"):
+        generalised_speeds(replace(free, samples=places), speeds)
+    made = generalised_speeds(replace(free, samples=places[1:]), speeds)
+    assert made.system.algebroid.v_names == ("v", "y'")
+
+
+def test_groups_of_speeds_are_preferred_that_are_still_there():
+    free = replace(constrain(lagrangian_system(euclidean("x", "y", "z"), lambda s: s.v.x ** 2)),
+                   preferred=(("z'", "y'"), ("x'", "y'"), ("z'",)))
+    made = generalised_speeds(free, {"u": lambda s: s.v.x + 2 * s.v.y})
+    assert made.system.algebroid.v_names == ("u", "x'", "z'")
+    assert made.preferred == (("z'",),)

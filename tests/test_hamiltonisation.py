@@ -87,6 +87,22 @@ def test_a_base_without_coordinates_is_refused():
         hamiltonise(chaplygin(symmetry(rolling, across)))
 
 
+@pytest.mark.parametrize("first", [0.0, 0.5])
+def test_speeds_have_to_be_those_of_coordinates_at_every_sample(first):
+    """x' = x w is none where x = 0."""
+    plane = euclidean("x", "y", "z")
+    basis = replace(plane, v_names=("w", "y'", "z'"), anchor=ca.diag(ca.vertcat(plane.q[0], 1, 1)))
+    tied = constrain(lagrangian_system(basis, lambda s: s.v.w ** 2 + s.v.y ** 2 + s.v.z ** 2),
+                     rows={"slope": lambda s: s.v.z - s.q.y * s.v.w},
+                     samples=np.array([[first, 0.2, 0.0]]))
+    made = chaplygin(symmetry(tied, Z), ("w", "y'"))
+    if first:
+        assert hamiltonise(made).is_hamiltonian
+    else:
+        with pytest.raises(MechanicsError, match="on which w, y' are the velocities of x, y"):
+            hamiltonise(made)
+
+
 @pytest.mark.parametrize("words, refused", [
     ({"force": lambda s: {"x": 1e-5 * s.v.x}}, True), ({"force": lambda s: {"x": s.u.f}}, False)])
 def test_forces_are_refused_unless_they_are_inputs(words, refused):

@@ -13,6 +13,7 @@ from nhmech.mechanics import (
     constrain,
     euclidean,
     find_symmetry,
+    gibbs_appell,
     lagrangian_system,
     lie_algebra,
     product,
@@ -20,6 +21,7 @@ from nhmech.mechanics import (
     special_orthogonal,
     symmetry,
 )
+from nhmech.mechanics.first_integrals import usual_speeds
 from nhmech.mechanics.invariance import evaluate, invariances, random_states
 from nhmech.mechanics.symmetry_search import (
     candidates,
@@ -236,3 +238,37 @@ def test_rows_are_invariant_where_they_hold_and_lagrangians_everywhere():
     ((0.9e-9, 0.9e-9, 1.0), True), ((1.1e-9, 0.0, 0.0), False), ((0.0, 1.1e-9, 0.0), False)])
 def test_a_solution_of_hamilton_and_jacobi_is_one_to_a_billionth(values, solves):
     assert HamiltonJacobi(*values).is_solution is solves
+
+
+# -- speeds of random states -----------------------------------------------------------------------
+def speeds_at(lagrangian, samples):
+    """At which the forces of a motion change it as its inertia does."""
+    made = replace(constrain(lagrangian_system(euclidean("x", "y"), lagrangian)),
+                   samples=np.array(samples))
+    return usual_speeds(gibbs_appell(made, ("x'", "y'")))
+
+
+@pytest.mark.parametrize("mass, metre, second", [
+    (1.0, 1.0, 1.0), (1e6, 1e-3, 1e3), (1e-6, 1e3, 1e-3)])
+def test_a_body_falls_from_sample_to_sample(mass, metre, second):
+    """v^2 = g h, h the spread of the samples or, if there is one alone, 1; along y, where the body
+    has four times the inertia, at the same kinetic energy."""
+    g, places = 8 * metre / second ** 2, metre * np.array([[3.0, 40.0], [5.0, 20.0], [7.0, 60.0]])
+    for samples, h in ((places, metre * np.sqrt(8 / 3)), (places[:1], 1.0)):
+        found = speeds_at(lambda s: mass * (s.v.x ** 2 / 2 + 2 * s.v.y ** 2 - g * s.q.x), samples)
+        np.testing.assert_allclose(found, np.sqrt(g * h) * np.array([1, 1 / 2]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("r, pull", [(2.0, 8.0), (0.5, 24.0)])
+def test_a_body_is_pulled_as_fast_as_it_circles(r, pull):
+    """In polar coordinates at a sample of the radius r: 2 v^2 / r by the turn, and v^2 by the way
+    or v^2 / r by the angle, are the pull."""
+    found = speeds_at(lambda s: (s.v.x ** 2 + s.q.x ** 2 * s.v.y ** 2) / 2 - pull * s.q.x,
+                      [[r, 0.3]])
+    np.testing.assert_allclose(found, [2, 2 / r], rtol=1e-12)
+
+
+def test_speeds_are_any_where_nothing_pulls():
+    """But have the same kinetic energy."""
+    found = speeds_at(lambda s: 3 * s.v.x ** 2 + 12 * s.v.y ** 2, [[1.0, 2.0]])
+    np.testing.assert_allclose(found, [6 ** -0.5, 24 ** -0.5], rtol=1e-12)

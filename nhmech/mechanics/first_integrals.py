@@ -146,7 +146,7 @@ def _along(constrained: ConstrainedSystem, functions: ca.SX,
     velocity = ca.Function("velocity", [system.t, system.q, xi_symbols, system.theta],
                            system.expand(ca.densify(frame.velocity(xi_symbols))))
     none, rng = np.zeros(system.u.numel()), np.random.default_rng(8)
-    wanted, unit = 2 * functions.numel() + SPARE, _usual_speeds(equations)
+    wanted, unit = 2 * functions.numel() + SPARE, usual_speeds(equations)
 
     def tried() -> Iterator[list[np.ndarray]]:
         for t, q in _places(constrained, TRIES * wanted):
@@ -159,7 +159,7 @@ def _along(constrained: ConstrainedSystem, functions: ca.SX,
     return tuple(np.array(found).swapaxes(0, 1))
 
 
-def _usual_speeds(equations: Equations) -> np.ndarray:
+def usual_speeds(equations: Equations) -> np.ndarray:
     """Units (nxi,) of xi in which each has the same kinetic energy, and at which forces and inertia
     change the motion alike: states at such speeds are the same ones in any unit."""
     constrained, frame = equations.constrained, equations.frame
@@ -175,7 +175,7 @@ def _usual_speeds(equations: Equations) -> np.ndarray:
         (_, still), (way, moving) = (
             [part.full().ravel() for part in equations.drift(constrained.moment, q, xi, none,
                                                              constrained.parameters)]
-            for xi in (0 * unit, unit))
+            for xi in (np.zeros_like(unit), unit))
         forces.append(np.abs(still / unit).max(initial=0.0))
         inertia.append(np.abs((moving - still) / unit).max(initial=0.0)
                        + np.abs(way / spread).max(initial=0.0))
