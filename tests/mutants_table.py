@@ -118,7 +118,7 @@ RULES = [
     ("urdf/tyre$", r"Grip\(", r"^(1\.3|0\.1) -> ", "nobody measured it: any of usual size"),
     ("mechanics/invariance", r"_DIGITS \* np\.cos", r"^(?!1 -> 2)", "any change of last digits"),
     ("mechanics/first_integrals", r"^(AROUND|wanted, unit|t = constrained|q = space|spread\[|unit\["
-     r"|return unit)", r"^(0\.5|0\.4|1\.0|2) -> |moment \+ .* -> .*moment - |\] \+ AROUND",
+     r"|return unit)", r"^(0\.5|0\.4|1\.0|2) -> |moment \+ .* -> .*moment - ",
      "random states are any of usual size, and so is how many there are"),
     ("mechanics/(brackets|symmetry_search|invariants)", r"for (_|k) in range\((48|8|12)\)|"
      r"argsort\(size\)\[:24\]|2 \* len\(names\) \+ 8", r"^\d+ -> \d+$",
@@ -130,10 +130,12 @@ RULES = [
     ("mechanics/invariants", r"EXACT \* \(1 \+", r"^EXACT \* |^1 \+ |^1 -> 2$",
      "a scale of a tolerance"),
     ("mechanics/invariants", r"^LARGEST = ", r"", "how large denominators are tried"),
+    ("mechanics/constraint_algorithm", r"^return 1000\.0 \*\* round", r"^1(000)?(\.0)? -> ",
+     "a unit of mass in which no inertia is far from one"),
     ("mechanics/newton", r"^if np\.linalg\.norm\(step\) <= 1e-14", r"^1e-14 \* |^1 \+ |^1 -> 2$",
      "only ends later, or within rounding"),
     ("mechanics/brackets", r"depth: int = 8\b", r"^8 -> 9$", "how many levels are tried"),
-    ("mechanics/brackets", r"\+ 0\.5 \* rng\.normal", r" \+ 0\.5 .* -> .* - 0\.5 ",
+    ("mechanics/", r" \+ [\w.]+ \* rng\.normal", r" \+ [\w.]+ \* rng\..* -> .* - [\w.]+ \* rng\.",
      "noise has no sign"),
     ("mechanics/invariants", r"^q\[moved\] = rng\.integers", r"^-?\d -> \d$|\) / 2 -> ",
      "any simple fractions"),

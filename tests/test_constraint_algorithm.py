@@ -11,11 +11,13 @@ from scipy.integrate import solve_ivp
 
 from nhmech.errors import MechanicsError
 from nhmech.mechanics.algebroid import LieAlgebroid, circle, euclidean, line, product
+from nhmech.mechanics.algebroid_makers import lie_algebra
 from nhmech.mechanics.constraint_algorithm import constraint_algorithm
 from nhmech.mechanics.constraint_manifold import Ambient, ConstraintManifold
 from nhmech.mechanics.frame import adapted_frame
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 from nhmech.mechanics.lagrange_multipliers import lagrange_multipliers
+from nhmech.mechanics.momentum_side import momentum_side
 from nhmech.mechanics.quasi_velocities import change_of_basis
 from nhmech.mechanics.regularity import regularity
 from nhmech.mechanics.system import LagrangianSystem
@@ -415,6 +417,21 @@ def test_rod_without_spin_inertia():
         rod(1.5, 0.7)
 
 
+@pytest.mark.parametrize("speed", [1.0, 1e9])
+def test_a_thin_rod_has_one_gauge_at_any_speed(speed):
+    """On so(3), its axis n in no special direction: n . p = 0 is of first class."""
+    axis = np.array([0.48, 0.6, 0.64])
+    across = ca.DM(np.eye(3) - np.outer(axis, axis))
+
+    def lagrangian(s):
+        spin = ca.vertcat(s.v.wx, s.v.wy, s.v.wz)
+        return 1.5 * ca.dot(spin, across @ spin) / 2
+
+    found = constraint_algorithm(system(lie_algebra("so(3)"), lagrangian),
+                                 near=((), speed * np.array([0.3, 0.7, -0.4])))
+    assert (found.gauge, found.first_class, found.second_class, found.dimension) == (1, 1, 0, 3)
+
+
 def test_nonlinear_constraint_of_a_singular_lagrangian():
     """y has no mass, and x' y' = 1 binds it by Chetaev's rule:
     R = (y', x'), so lambda = 0 where x' is not 0, and x' is constant."""
@@ -498,3 +515,18 @@ def test_an_image_in_momenta_without_one_dimension_is_refused():
         constraint_algorithm(system(
             "x y z", lambda s: ca.fmax(s.q.z, 0) * s.v.x * s.v.y + s.v.z ** 2 / 2,
             holonomic={"wall": lambda s: s.q.x}))
+
+
+def test_what_vanishes_to_rounding_is_no_constraint():
+    """L_y = (1 + x^2) (cos 3x - 4 cos^3 x + 3 cos x - rest) beside L_w = x: y is free, unless the
+    rest is no rounding; with momenta too."""
+    def bare(rest):
+        return system("y x w", lambda s: (s.v.x ** 2 - s.q.x ** 2) / 2 + s.q.w * s.q.x + s.q.y * (
+            1 + s.q.x ** 2) * (ca.cos(3 * s.q.x) - 4 * ca.cos(s.q.x) ** 3 + 3 * ca.cos(s.q.x)
+                               - rest))
+
+    found, motion = constraint_algorithm(bare(0.0)), momentum_side(bare(0.0)).solve()
+    assert (found.dimension, found.gauge) == (2, 1)
+    assert (motion.manifold.dimension, motion.gauge) == (1, 1)
+    with pytest.raises(MechanicsError, match="manifold is empty"):
+        constraint_algorithm(bare(1e-6))

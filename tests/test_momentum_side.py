@@ -222,6 +222,20 @@ def test_fewer_reactions_than_constraints():
     assert max(np.abs(part).max() for part in (gap, second, place)) < 1e-12
 
 
+def test_points_of_the_manifold_are_sought_near_the_samples():
+    """Around each, and on its side of q1^2 = 25."""
+    space = euclidean("q1", "q2", "q3", "p1", "p2", "p3")
+    omega = ca.SX(ca.DM(np.block([[np.zeros((3, 3)), np.eye(3)], [-np.eye(3), np.zeros((3, 3))]])))
+    samples = np.array([[5.0, 2, -1, 0, 3, 4], [5.0, -20, 10, 0, -30, 40]])
+    motion = ConstrainedHamiltonian(space, omega, ca.sumsqr(space.q[3:]) / 2,
+                                    space.q[0] ** 2 - 25, ca.SX([[1, 0, 0, 0, 0, 0]]),
+                                    samples).solve()
+    away = np.abs(motion.manifold.states[:, None] - samples).max(axis=2)
+    assert away.min(axis=1).max() <= 0.3 and away.min() > 0
+    assert set(away.argmin(axis=1)) == {0, 1}
+    np.testing.assert_allclose(motion.manifold.states[:, 0], 5, rtol=1e-12)
+
+
 @pytest.mark.paper("004 (15)")
 def test_existence_and_uniqueness():
     """Three reactions for two constraints leave one direction free; one for two, of no special

@@ -8,7 +8,7 @@ from support import at_length, joint, link, robot
 
 import nhmech
 from nhmech import JointTorque, Simulator, Wheel
-from nhmech.mechanics import constrain, euclidean, lagrangian_system
+from nhmech.mechanics import constrain, constraint_algorithm, euclidean, lagrangian_system
 from nhmech.systems.example import METHODS
 
 METRES = (1.0, 1.0, 1.0)
@@ -36,6 +36,41 @@ def accelerate(method, row=1.0, mass=1.0, metres=METRES):
     {"metres": (1e-6, 1.0, 1.0)}, {"metres": (1.0, 10.0, 0.1)}], ids=str)
 def test_units_do_not_matter(method, units):
     np.testing.assert_allclose(accelerate(method, **units), accelerate(method), rtol=1e-9)
+
+
+# -- further constraints ---------------------------------------------------------------------------
+DRAG = {"drag": lambda s: s.v.x - s.v.y}
+SINGULAR = {                                   # Lagrangian of (q, v), rows
+    "a row that M allows": (lambda q, v: (v.x ** 2 - v.y ** 2 + v.z ** 2 - q.x ** 2 - 2 * q.x * q.z
+                                          - 5 * q.z ** 2) / 2, DRAG),
+    "gauge and reaction": (lambda q, v: (v.x ** 2 - v.y ** 2 + v.z ** 2 - (q.x - q.y) ** 2) / 2,
+                           DRAG),
+    "springs without mass": (lambda q, v: (v.x ** 2 + v.z ** 2) / 2 - (q.x - q.y) ** 2
+                             - q.y ** 2 / 2, {}),
+    "gauge": (lambda q, v: (v.x - q.y) ** 2 / 2 + v.z ** 2 / 2 - q.z ** 2, {}),
+    "regular": (lambda q, v: (v.x ** 2 + 2 * v.y ** 2 + v.z ** 2) / 2 - q.x ** 2 * q.y,
+                {"slope": lambda s: s.v.z - s.q.y * s.v.x})}
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+@pytest.mark.parametrize("mass", [1e-12, 1e-6, 1e6, 1e12])
+def test_further_constraints_do_not_depend_on_the_unit_of_mass(name, mass):
+    """Ranks, classes, the manifold, the motion on it and, in the unit, the reactions."""
+    lagrangian, rows = SINGULAR[name]
+    one, other = (constraint_algorithm(constrain(lagrangian_system(
+        euclidean("x", "y", "z"), lambda s: size * lagrangian(s.q, s.v)), rows=rows))
+        for size in (1.0, mass))
+    for part in ("dimension", "hessian_rank", "gauge", "undetermined_reactions", "first_class",
+                 "second_class"):
+        assert getattr(other, part) == getattr(one, part), part
+    assert [(step.rank, step.constraints.numel(), step.dimension) for step in other.steps] == [
+        (step.rank, step.constraints.numel(), step.dimension) for step in one.steps]
+    for z in one.manifold.states:
+        q, v = z[:3], z[3:]
+        np.testing.assert_allclose(other.drift(0, q, v, [], [])[1].full(),
+                                   one.drift(0, q, v, [], [])[1].full(), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(other.multipliers(0, q, v, [], []).full() / mass,
+                                   one.multipliers(0, q, v, [], []).full(), rtol=1e-9, atol=1e-9)
 
 
 # -- wheels that slide -----------------------------------------------------------------------------

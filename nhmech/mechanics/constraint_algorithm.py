@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log
 
 import casadi as ca
 import numpy as np
@@ -38,7 +39,8 @@ def constraint_classes(system: LagrangianSystem, manifold: ConstraintManifold) -
     Source: paper 004, section II.A; Dirac 1964.
     """
     space, v = system.algebroid, system.v
-    momentum = ca.gradient(system.require_lagrangian("constraint_classes"), v)
+    unit = _unit_of_inertia(manifold.at_points(system.mass_and_bias()[0]))
+    momentum = ca.gradient(system.require_lagrangian("constraint_classes"), v) / unit
     state = ca.vertcat(system.q, v)
     embedding = space.embedding(system.q)
     functions = ca.vertcat(manifold.constraints, embedding)
@@ -213,12 +215,13 @@ def constraint_algorithm(constrained: HasConstrained, *, nonlinear: ca.SX | None
     manifold = make_manifold(constrained, extra, near)
     given, steps = manifold.constraints, []
     nv, unknowns = s.algebroid.nv, s.algebroid.nv + reactions.shape[0]
+    unit = _unit_of_inertia(manifold.at_points(M))
     while True:
         chi = manifold.constraints
         slope = ca.jacobian(chi, s.v)
-        matrix = ca.blockcat([[M, -reactions.T],
+        matrix = ca.blockcat([[M / unit, -reactions.T],
                               [slope, ca.SX(slope.shape[0], reactions.shape[0])]])
-        right = ca.densify(ca.vertcat(s.force - h, -s.rate(chi)))
+        right = ca.densify(ca.vertcat((s.force - h) / unit, -s.rate(chi)))
         samples = manifold.at_points(matrix)
         rank = common_rank(samples, "the system for accelerations and multipliers")
         reduced = row_reduce(matrix, right, samples, rank)
@@ -229,8 +232,8 @@ def constraint_algorithm(constrained: HasConstrained, *, nonlinear: ca.SX | None
                                    manifold.dimension))
         if not new:
             break
-    undetermined = common_rank(np.array([null_space(K)[:nv] for K in samples]),
-                               "the set of undetermined accelerations", 1.0)
+    spare = reactions.shape[0] - common_rank(manifold.at_points(reactions), "the set of reactions")
+    undetermined = unknowns - rank - spare
     w = _solution(constrained, matrix, right, samples, rank, undetermined, gauge or {})
     holonomic = d.m == d.phi.numel() and not extra.numel()
     first, second = (constraint_classes(s, manifold) if holonomic and s.lagrangian is not None
@@ -239,15 +242,21 @@ def constraint_algorithm(constrained: HasConstrained, *, nonlinear: ca.SX | None
                               {"cse": True})
     return ConstraintAlgorithm(
         constrained, tuple(steps), given, manifold.constraints, manifold.dimension,
-        common_rank(manifold.at_points(M), "the Hessian of L"), undetermined,
-        unknowns - rank - undetermined,
+        common_rank(manifold.at_points(M), "the Hessian of L"), undetermined, spare,
         first, second,
         ca.Function("drift", inputs, [ca.densify(s.q_rate), ca.densify(w[:nv])], names,
                     ["q_rate", "v_rate"], options),
-        ca.Function("multipliers", inputs, [ca.densify(w[nv:])], names, ["lam"], options),
+        ca.Function("multipliers", inputs, [ca.densify(unit * w[nv:])], names, ["lam"], options),
         ca.Function("residual", [s.t, s.q, s.v, s.theta],
                     [ca.densify(manifold.constraints)], ["t", "q", "v", "theta"], ["chi"], options),
         manifold, moving_by(constrained, w[:nv], manifold))
+
+
+def _unit_of_inertia(M: np.ndarray) -> float:
+    """The power of a thousand next to the largest entry of M (n, nv, nv), in which accelerations
+    and multipliers are of one size; 1 if there is no inertia."""
+    size = float(np.abs(M).max(initial=0.0))
+    return 1000.0 ** round(log(size, 1000)) if size else 1.0
 
 
 def _free_of_inputs(condition: ca.SX, constrained: ConstrainedSystem) -> ca.SX:
