@@ -681,6 +681,22 @@ EQUIVALENT = {
      "[1.0, 1.0], [nv, r]) ** 0.5", "1.0 -> 1.01"): "units where there is no inertia",
     ("mechanics/frame", "determinant = determinant * pivot",
      "determinant * pivot -> determinant / pivot"): "its sign alone is read",
+    ("mechanics/brackets", "new, final = first, False", "False -> True"):
+        "read where a level sets it, or where nothing is new, which is final as well",
+    ("mechanics/brackets", "and (rank == generic[-1] or not pointwise))", "1 -> 2"):
+        "the last two are equal there",
+    ("mechanics/herglotz", "moved = replace(moved, gibbs=ca.substitute(moved.gibbs, system.a[i], "
+     "0))", "0 -> 1"): "S is linear in that acceleration: a constant is left",
+    ("mechanics/herglotz", "names=(*d.names, action), priority=(*d.priority, 0),", "0 -> 1"):
+        "no other row depends on it",
+    ("mechanics/gauss_principle", "gibbs=ca.sumsqr(system.a - F) / 2, energy=energy,",
+     "ca.sumsqr(system.a - F) / 2 -> ca.sumsqr(system.a - F) * 2"):
+        "any multiple of S is least for the same motion",
+    ("mechanics/gauss_principle", "gibbs=ca.sumsqr(system.a - F) / 2, energy=energy,", "2 -> 3"):
+        "any multiple of S is least for the same motion",
+    ("mechanics/equations", "n = matrix.shape[0]", "0 -> 1"): "the matrix is square",
+    ("mechanics/frame", "relative, determinant = self.factors.pivots / self.pivot_scale, ca.SX(1)",
+     "1 -> 2"): "its sign alone is read",
     ("mechanics/frame", "_LATER = (0.73,)", "0.73 -> 0.7373"): "any time",
     ("mechanics/hamel", "w, w_rate = ca.SX.sym(\"w\", X.shape[0]), "
      "ca.SX.sym(\"w_rate\", X.shape[0])", "0 -> 1"): "the matrix is square",

@@ -152,6 +152,16 @@ def test_a_frame_warns_where_its_speeds_stop_to_serve():
     np.testing.assert_allclose(frame.pivot_scale, np.median(sizes, axis=0), rtol=1e-12)
 
 
+def test_a_pivot_that_most_samples_lack_is_measured_in_its_own_unit():
+    """On the circle a a' + b b' = 0, b' serves at the first sample and not at the others."""
+    made = replace(system(rows={"circle": lambda s: s.q.a * s.v.a + s.q.b * s.v.b,
+                                "c": lambda s: s.v.c, "d": lambda s: s.v.d}),
+                   samples=np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [0, -1, 0, 0]]))
+    frame = adapted_frame(made)
+    assert frame.names == ("b'",)
+    assert abs(values(frame, frame.margin, q=[0.5, 0.3, 0, 0])[0].item()) == 0.5
+
+
 def test_a_correction_makes_functions_of_place_vanish_and_nothing_else():
     made = system(rows={"row": rows()["row 0"]},
                   holonomic={"rod": lambda s: s.q.a ** 2 + s.q.c ** 2 - 1},
