@@ -135,6 +135,8 @@ RULES = [
     ("mechanics/newton", r"^if np\.linalg\.norm\(step\) <= 1e-14", r"^1e-14 \* |^1 \+ |^1 -> 2$",
      "only ends later, or within rounding"),
     ("mechanics/brackets", r"depth: int = 8\b", r"^8 -> 9$", "how many levels are tried"),
+    ("mechanics/brackets", r" \+ 0\.5 \* rng\.normal", r"^0\.5 \* rng.* -> 0\.5 / rng",
+     "any points around the given ones"),
     ("mechanics/", r" \+ [\w.]+ \* rng\.normal", r" \+ [\w.]+ \* rng\..* -> .* - [\w.]+ \* rng\.",
      "noise has no sign"),
     ("mechanics/invariants", r"^q\[moved\] = rng\.integers", r"^-?\d -> \d$|\) / 2 -> ",
@@ -685,6 +687,12 @@ EQUIVALENT = {
         "read where a level sets it, or where nothing is new, which is final as well",
     ("mechanics/brackets", "and (rank == generic[-1] or not pointwise))", "1 -> 2"):
         "the last two are equal there",
+    ("mechanics/brackets", "self.values = np.zeros((len(self.points), algebroid.nv, 0))", "0 -> 1"):
+        "a column of zeros spans nothing",
+    ("mechanics/brackets", "self.basis = np.zeros((len(self.points) * algebroid.nv, 0))",
+     "0 -> 1"): "a column of zeros spans nothing",
+    ("mechanics/energy_momentum", "return np.zeros((n, 0))", "0 -> 1"):
+        "a direction of no length spans nothing",
     ("mechanics/herglotz", "moved = replace(moved, gibbs=ca.substitute(moved.gibbs, system.a[i], "
      "0))", "0 -> 1"): "S is linear in that acceleration: a constant is left",
     ("mechanics/herglotz", "names=(*d.names, action), priority=(*d.priority, 0),", "0 -> 1"):
@@ -715,6 +723,8 @@ EQUIVALENT = {
         "how long a search goes on",
     ("mechanics/hamiltonisation", "base, Divergence(xi, unit, columns, terms, ca.SX(0, 1))), "
      "simple / (size or 1.0))", "1.0 -> 1.01"): "divides zero",
+    ("mechanics/hamiltonisation", "base, Divergence(xi, unit, columns, terms, ca.SX(0, 1))), "
+     "simple / (size or 1.0))", "0 -> 1"): "a bracket of no size",
     ("mechanics/symplectic_reduction", "V = V / np.where(V.any(axis=0), np.abs(V).max(axis=0), "
      "1.0)", "1.0 -> 1.01"): "divides zeros",
     ("mechanics/symplectic_reduction", "basis = U @ null_space(vertical.T @ U, 1.0)",

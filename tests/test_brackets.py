@@ -181,6 +181,13 @@ def test_nearly_dependent_sections_count_down_to_rounding():
             assert found.kept == pytest.approx((least,), rel=1e-3) and found.dropped == (0.0,)
 
 
+def test_each_section_has_its_own_unit():
+    space = euclidean("x", "y")
+    found = span_growth(space, ca.diag(ca.vertcat(1e-6, 1e3 * (1 + space.q[0] ** 2))),
+                        np.zeros((1, 2)))
+    assert found.ranks == (2,) and found.kept[0] > 0.1
+
+
 def test_time_is_held():
     """z' = t y x' is integrable at t = 0 and not later."""
     slope = kinematic(euclidean("x", "y", "z"), {"slope": lambda s: s.v.z - s.t * s.q.y * s.v.x})
@@ -250,6 +257,8 @@ def test_a_growth_that_stalls_ends_with_the_generic_one_unless_a_point_is_asked_
     found = span_growth(space, slope, flat)
     assert found.ranks == (2,) and found.complete
     assert span_growth(space, slope, flat, pointwise=True).ranks == (2, 2, 2, 3)
+    closure = ca.Function("closure", [space.q], [bracket_closure(space, slope, flat)])
+    assert [np.linalg.matrix_rank(closure(q).full()) for q in flat] == [3, 3]
 
 
 def test_what_counts_is_relative_to_the_largest_value_at_a_point():

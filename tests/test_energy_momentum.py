@@ -12,6 +12,7 @@ from nhmech.mechanics import (
     energy_momentum,
     euclidean,
     lagrangian_system,
+    lie_algebra,
     symmetry,
 )
 from nhmech.mechanics.transported_momenta import shape_stability
@@ -163,6 +164,33 @@ def test_a_disc_that_hardly_falls_is_not_steady(off, message):
 def test_definite_is_what_is_a_billionth_from_zero(values, stable):
     found = EnergyMomentum({}, np.sort(values), 0)
     assert found.is_stable is stable and f"{len(values)} directions" in repr(found)
+
+
+def test_a_row_that_gives_every_speed_leaves_no_constant_energy():
+    wheel = lagrangian_system(lie_algebra("u(1)"), lambda s: s.v.charge ** 2 / 2)
+    with pytest.raises(MechanicsError, match="this motion has no constant energy"):
+        energy_momentum(constrain(wheel, rows={"row": lambda s: s.v.charge - 3.0}), [], [])
+
+
+def test_rest_at_a_place_that_is_rounded():
+    """The slope of cos x at pi is 1e-16."""
+    for sign, stable in ((1, True), (-1, False)):
+        found = energy_momentum(constrain(lagrangian_system(euclidean("x"), lambda s: (
+            s.v.x ** 2 / 2 - sign * ca.cos(s.q.x)))), [np.pi], [0.0])
+        assert found.is_stable is stable
+        assert found.eigenvalues == pytest.approx(sorted([1, sign]), rel=1e-12)
+
+
+@pytest.mark.parametrize("power, finite", [(1.5, False), (2.5, True)])
+def test_second_derivatives_have_to_be_finite(power, finite):
+    """|x|^1.5 has a minimum at x = 0 without a curvature."""
+    bowl = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 - s.q.y ** 2) / 2 - ca.fabs(s.q.x) ** power))
+    if finite:
+        assert not energy_momentum(bowl, [0.0, 0.0], [0.0, 0.0]).is_stable
+    else:
+        with pytest.raises(MechanicsError, match="a conserved quantity is not finite there"):
+            energy_momentum(bowl, [0.0, 0.0], [0.0, 0.0])
 
 
 def test_integrals_that_are_not_finite():

@@ -21,9 +21,9 @@ from nhmech.mechanics import (
 Z = {"z": lambda s: {"z": 1}}
 
 
-def phi_simple(n, kept=None, size=1.0):
+def phi_simple(n, kept=None, size=1.0, bend=1.0, theta=None):
     """A reduced system with G_ab^c = delta_a^c d_b phi - delta_b^c d_a phi on an unflat base of n
-    dimensions, and phi."""
+    dimensions, and phi; with a form `theta` in place of d phi."""
     names = [f"r{i}" for i in range(n)]
     free = lagrangian_system(euclidean(*names, "z"), lambda s: sum(
         v ** 2 for v in vars(s.v).values()) / 2)
@@ -32,8 +32,8 @@ def phi_simple(n, kept=None, size=1.0):
     system = reduced.base.system
     r, xi = system.q, system.v
     mass = size * ca.diag(ca.vertcat(*[1 + (i + 1) * r[i - 1] ** 2 for i in range(n)]))
-    phi = 0.3 * ca.sin(r[0]) * r[n - 1] + 0.2 * r[1] ** 2
-    slope, p = ca.gradient(phi, r), mass @ xi
+    phi = bend * (0.3 * ca.sin(r[0]) * r[n - 1] + 0.2 * r[1] ** 2)
+    slope, p = ca.gradient(phi, r) if theta is None else theta(r), mass @ xi
     G = p @ slope.T - slope @ p.T
     if kept is not None:
         G += kept(r, p)
@@ -66,6 +66,30 @@ def test_what_is_hardly_phi_simple_is_not(size, simple):
     found = hamiltonise(phi_simple(3, twist)[0])
     assert found.has_measure and found.is_hamiltonian is simple
     assert simple or 1e-8 < found.simple < 1e-6
+
+
+def test_how_far_a_system_is_from_simple_has_no_unit():
+    """The gyroscopic tensor, in 1 over length, and off by a share."""
+    def twist(r, p, bend):
+        made = ca.SX(3, 3)
+        made[0, 1], made[1, 0] = 0.1 * bend * p[2], -0.1 * bend * p[2]
+        return made
+
+    one, *others = (hamiltonise(phi_simple(3, lambda r, p: twist(r, p, bend), bend=bend)[0]).simple
+                    for bend in (1.0, 1e-6, 1e6))
+    assert 0.01 < one < 1
+    assert others == pytest.approx([one, one], rel=1e-12)
+    straight = hamiltonise(phi_simple(3, bend=0.0)[0])
+    assert straight.simple == 0 and straight.is_hamiltonian
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e12])
+def test_how_far_a_measure_fails_does_not_depend_on_the_unit_of_mass(size):
+    """Theta = r0 dr1 is not closed."""
+    one, other = (hamiltonise(phi_simple(3, size=mass, theta=lambda r: ca.vertcat(0, r[0], 0))[0])
+                  for mass in (1.0, size))
+    assert not one.has_measure and one.measure.closed > 1e-2
+    assert other.measure.closed == pytest.approx(one.measure.closed, rel=1e-9)
 
 
 def test_one_dimension_has_no_multiplier():

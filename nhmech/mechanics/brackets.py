@@ -122,7 +122,7 @@ def bracket_closure(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray
     MechanicsError
         Where `depth` levels do not reach it.
     """
-    growth, found = _grow(algebroid, sections, points, False, depth, inf)
+    growth, found = _grow(algebroid, sections, points, True, depth, inf)
     if not growth.complete:
         raise MechanicsError(f"brackets of {depth} levels span {growth.ranks[-1]} of "
                              f"{algebroid.nv} directions, and further ones may span more")

@@ -97,10 +97,10 @@ def energy_momentum(constrained: HasConstrained, q: ArrayLike, xi: ArrayLike,
     if not integrals or not integrals[0].has_energy:
         raise MechanicsError("this motion has no constant energy")
     slopes, hessians = _expand(constrained, frame, integrals, place, speed)
-    if not (np.isfinite(slopes).all() and np.isfinite(hessians).all()):
+    if not np.isfinite(hessians).all():      # nor are slopes that grow beyond all bounds
         raise MechanicsError("a conserved quantity is not finite there")
     dE, dJ = slopes[0], slopes[1:]
-    c = np.linalg.lstsq(dJ.T, dE, rcond=1e-9)[0] if len(dJ) else np.zeros(0)
+    c = np.linalg.lstsq(dJ.T, dE, rcond=1e-9)[0]
     left = np.abs(dE - c @ dJ).max(initial=0.0)
     if left > STEADY * max(np.abs(part).max(initial=0.0) for part in (dE, hessians[0])):
         carried = _by_transport(constrained, frame, place, speed)
@@ -109,10 +109,10 @@ def energy_momentum(constrained: HasConstrained, q: ArrayLike, xi: ArrayLike,
         raise MechanicsError("this is no relative equilibrium of the integrals that were found: "
                              f"dE = c . dJ fails by {left:.3g}; nor of momenta that the shape "
                              f"carries along: {carried}")
-    kernel = null_space(dJ) if len(dJ) else np.eye(len(dE))
+    kernel = null_space(dJ)
     turned = _symmetry_directions(constrained, frame, dJ, place, speed).T
     rest = kernel @ null_space(turned @ kernel, product_size(turned, kernel))
-    free = null_space(dJ.T) if len(dJ) else np.zeros((0, 0))
+    free = null_space(dJ.T)
     c = c + free @ _best(hessians, c, free, rest)
     second = hessians[0] - np.tensordot(c, hessians[1:], 1)
     names = [integral.name for integral in integrals[1:]]
@@ -179,7 +179,7 @@ def _symmetry_directions(constrained: ConstrainedSystem, frame: AdaptedFrame, dJ
         ca.densify(ca.substitute(ca.horzcat(*moved), system.v,
                                  ca.densify(frame.velocity(symbols))))])
     found = directions(constrained.moment, q, xi, constrained.parameters).full()
-    return found @ null_space(dJ @ found, product_size(dJ, found)) if len(dJ) else found
+    return found @ null_space(dJ @ found, product_size(dJ, found))
 
 
 def _best(hessians: np.ndarray, c: np.ndarray, free: np.ndarray, rest: np.ndarray) -> np.ndarray:
@@ -191,7 +191,7 @@ def _best(hessians: np.ndarray, c: np.ndarray, free: np.ndarray, rest: np.ndarra
 
     def least(s: np.ndarray) -> float:
         second = hessians[0] - np.tensordot(c + free @ s, hessians[1:], 1)
-        return -float(np.linalg.eigvalsh(rest.T @ second @ rest)[0])
+        return -float(np.linalg.eigvalsh(rest.T @ second @ rest).min())
 
     # eigenvalues that agree say nothing: their maximum may be in between
     return minimize(least, np.zeros(free.shape[1]), method="Nelder-Mead",
