@@ -691,6 +691,14 @@ EQUIVALENT = {
         "a column of zeros spans nothing",
     ("mechanics/brackets", "self.basis = np.zeros((len(self.points) * algebroid.nv, 0))",
      "0 -> 1"): "a column of zeros spans nothing",
+    ("mechanics/constraint_manifold", "def __init__(self, ambient: Ambient, count: int = 6):",
+     "6 -> 7"): "how many points: one more does as well",
+    ("mechanics/constraint_manifold",
+     "size = np.where(np.isfinite(size) & (size > 0), size, 1.0)", "1.0 -> 1.01"):
+        "a unit where there is no slope",
+    ("mechanics/constraint_manifold",
+     "matrices = unit_rows(matrices) if scale is None else matrices / (scale or 1.0)",
+     "1.0 -> 1.01"): "divides where all terms are zero",
     ("mechanics/energy_momentum", "return np.zeros((n, 0))", "0 -> 1"):
         "a direction of no length spans nothing",
     ("mechanics/herglotz", "moved = replace(moved, gibbs=ca.substitute(moved.gibbs, system.a[i], "

@@ -83,6 +83,15 @@ def test_the_unit_of_mass_decides_nothing():
     assert not EnergyMomentum({}, np.array([1e-12, 3e-2]), 0).is_stable
 
 
+def test_a_free_point_at_rest_is_everywhere_alike():
+    """Its three momenta have two differentials, and what they leave are its places."""
+    point = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2))
+    found = energy_momentum(point, [0.3, 0.2], [0, 0])
+    assert len(found.coefficients) == 3
+    assert found.is_stable and not len(found.eigenvalues) and found.neutral == 2
+
+
 def test_where_every_direction_is_a_symmetry():
     """A disk at rest: nothing is left whose sign could be wrong."""
     found = energy_momentum(vertical_disk.example(), [0.1, 0.2, 0.3, 0.4], [0, 0])

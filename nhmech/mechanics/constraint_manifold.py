@@ -127,7 +127,7 @@ class ConstraintManifold:
         manifold, because its unit is arbitrary."""
         s = self._ambient
         slopes = self._evaluate(ca.jacobian(self.constraints, s.state), self._starts)
-        size = np.median(np.linalg.norm(slopes, axis=2), axis=0) if slopes.size else np.ones(0)
+        size = np.median(np.linalg.norm(slopes, axis=2), axis=0)
         size = np.where(np.isfinite(size) & (size > 0), size, 1.0)
         functions = ca.vertcat(self.constraints / size, s.embedding)
         self._newton = ca.Function("newton", [s.t, s.state, s.theta],
