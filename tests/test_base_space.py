@@ -32,16 +32,17 @@ def kinetic(s):
     return sum(v ** 2 for v in vars(s.v).values()) / 2
 
 
-def turned(*samples):
+def turned(*samples, unit=1.0):
     """A point of the plane with a height z, its turns about the origin, and a w that is held."""
     free = constrain(lagrangian_system(euclidean("x", "y", "z", "w"), kinetic),
                      rows={"held": lambda s: s.v.w})
     return symmetry(replace(free, samples=np.array(samples, dtype=float)), {
-        "turn": lambda s: {"x": -s.q.y, "y": s.q.x}})
+        "turn": lambda s: {"x": -unit * s.q.y, "y": unit * s.q.x}})
 
 
-def test_a_turn_moves_coordinates_that_it_leaves_alone_at_one_place():
-    found = turned([1, 0, 2, 3], [0, 1, 3, 2], [0.6, 0.8, 0, 0])
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_a_turn_moves_coordinates_that_it_leaves_alone_at_one_place(unit):
+    found = turned([1, 0, 2, 3], [0, 1, 3, 2], [0.6, 0.8, 0, 0], unit=unit)
     assert base_coordinates(found) == (2, 3)
     # w' is constant, whatever moves
     assert fixed_speeds(found, 1) == ("z'",)
