@@ -691,6 +691,14 @@ EQUIVALENT = {
         "a column of zeros spans nothing",
     ("mechanics/brackets", "self.basis = np.zeros((len(self.points) * algebroid.nv, 0))",
      "0 -> 1"): "a column of zeros spans nothing",
+    ("mechanics/constraint_manifold", "value = self.at_points(chi).flat[0]", "0 -> 1"):
+        "it is the same at all points",
+    ("mechanics/base_space", "return q if np.abs(phi).max(initial=0.0) <= ZERO else "
+     "constrained.configurations[0]", "0 -> 1"): "any configuration",
+    ("mechanics/base_space", "anchor, *structure = onto_base(symmetry, coordinates, named, "
+     "ca.SX(0, 1))", "0 -> 1"): "a speed on which nothing depends",
+    ("mechanics/base_space", "return sizes / np.where(largest > 0, largest, 1.0)", "1.0 -> 1.01"):
+        "divides zeros",
     ("mechanics/constraint_manifold", "def __init__(self, ambient: Ambient, count: int = 6):",
      "6 -> 7"): "how many points: one more does as well",
     ("mechanics/constraint_manifold",

@@ -20,6 +20,7 @@ from nhmech.mechanics import (
 )
 from nhmech.mechanics.base_space import (
     base_coordinates,
+    base_space,
     fixed_speeds,
     onto_base,
     restrict_algebroid,
@@ -53,6 +54,47 @@ def test_speeds_of_wheels_are_fixed():
     found = symmetry(carriage(), SE2)
     assert base_coordinates(found) == (3, 4)
     assert fixed_speeds(found, 2) == ("psi1'", "psi2'")
+
+
+# -- brackets of base velocities -------------------------------------------------------------------
+def test_brackets_of_base_velocities_have_a_part_in_the_base_and_one_outside():
+    """b1 = (1, 0, y, 0), b2 = (x^2, 1 + y^2, 3 x, 0), b3 = (0, 0, x y, 1) over x, y, w:
+    [b1, b2] = 2 x b1 + (2 - y^2 - 2 x y) d/dz, [b1, b3] = y d/dz and
+    [b2, b3] = (x^2 y + (1 + y^2) x) d/dz."""
+    free = constrain(lagrangian_system(euclidean("x", "y", "z", "w"), kinetic))
+    found = symmetry(replace(free, samples=np.array([[0.0, 1, 2, 0], [0.3, -0.5, 0, 1]])), {
+        "z": lambda s: {"z": 1}})
+    x, y, _, _ = ca.vertsplit(found.constrained.system.q)
+    B = ca.blockcat([[1, x ** 2, 0], [0, 1 + y ** 2, 0], [y, 3 * x, x * y], [0, 0, 1]])
+    names = ("b1", "b2", "b3")
+    made = base_space(found, B, ca.SX([0, 0, 1, 0]), names, ("m/s",) * 3)
+    space, p = made.algebroid, ca.SX.sym("p", 4)
+    assert (space.q_names, space.v_names, made.coordinates) == (("x", "y", "w"), names, (0, 1, 3))
+    space.check()
+    parts = ca.Function("parts", [found.constrained.system.q, p], [
+        *space.structure, made.outside(p)])
+    for x, y, w in np.random.default_rng(2).normal(size=(3, 3)):
+        *c, outside = (part.full() for part in parts([x, y, 7.0, w], [1, 2, 0.5, 4]))
+        inside = np.zeros((3, 3, 3))
+        inside[0, 0, 1], inside[0, 1, 0] = 2 * x, -2 * x
+        np.testing.assert_allclose(c, inside, rtol=1e-12, atol=1e-12)
+        off = np.zeros((3, 3))
+        off[0, 1], off[0, 2] = 2 - y ** 2 - 2 * x * y, y
+        off[1, 2] = x ** 2 * y + (1 + y ** 2) * x
+        np.testing.assert_allclose(outside, (off - off.T) / 2, rtol=1e-12, atol=1e-12)
+
+
+def test_a_base_shows_its_velocities():
+    """z alone stays where it is, and shows one velocity; without z there is none."""
+    found = turned([1, 0, 2, 3], [0.6, 0.8, 0, 0])
+    unit = ca.SX.eye(4)
+    assert base_space(found, unit[:, 2], unit[:, [0, 1, 3]], ("b",), ("",)).coordinates == (2, 3)
+    with pytest.raises(MechanicsError, match=r"moves \(z, w\) show 1 of 2 base velocities"):
+        base_space(found, unit[:, [0, 2]], unit[:, [1, 3]], ("a", "b"), ("", ""))
+    flat = constrain(lagrangian_system(euclidean("x", "y"), kinetic))
+    with pytest.raises(MechanicsError, match=r"moves \(none\) show 0 of 1 base velocities"):
+        base_space(symmetry(flat, {"turn": lambda s: {"x": -s.q.y, "y": s.q.x}}),
+                   ca.SX([1, 0]), ca.SX([0, 1]), ("b",), ("",))
 
 
 # -- parts of an algebroid -------------------------------------------------------------------------

@@ -12,8 +12,10 @@ import pytest
 
 from nhmech.errors import MechanicsError
 from nhmech.mechanics.algebroid import circle, euclidean
+from nhmech.mechanics.algebroid_makers import lie_algebra
 from nhmech.mechanics.closed_form_multipliers import closed_form_multipliers
 from nhmech.mechanics.lagrange_multipliers import lagrange_multipliers
+from nhmech.mechanics.quasi_velocities import change_of_basis
 from nhmech.mechanics.writing import constrain, lagrangian_system
 
 
@@ -232,17 +234,39 @@ def test_other_constraints_and_bundles_are_refused():
     with pytest.raises(MechanicsError, match="slope has no function of position"):
         closed_form_multipliers(constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x}),
                                 {"z": lambda y, s: y[0]})
-    turning = constrain(lagrangian_system(circle("angle"), lambda s: s.v.angle ** 2 / 2))
-    with pytest.raises(MechanicsError, match="anchor must be the unit matrix"):
-        closed_form_multipliers(turning, {})
+    plane = euclidean("x", "y")
+    for space in (circle("angle"), lie_algebra("u(1)"), *(
+            change_of_basis(plane, ca.blockcat([[one, 0], [0, 1]]), ("u", "w"))
+            for one in (2, 2 + plane.q[1]))):
+        other = constrain(lagrangian_system(space, lambda s: sum(
+            v ** 2 for v in vars(s.v).values())))
+        with pytest.raises(MechanicsError, match="anchor must be the unit matrix"):
+            closed_form_multipliers(other, {})
     wire = parabola()
     doubled = replace(wire.distribution, A=2 * wire.distribution.A)
     with pytest.raises(MechanicsError, match="row 'wire' is not the differential of its function"):
         closed_form_multipliers(replace(wire, distribution=doubled), LIFT)
     plane = {"one": lambda s: s.q.x - s.q.y, "other": lambda s: 2 * s.q.x - 2 * s.q.y}
-    with pytest.raises(MechanicsError, match="rank 1 of 2: remove"):
+    with pytest.raises(MechanicsError, match="rank 1 of 2: remove other$"):
         closed_form_multipliers(constrain(free, holonomic=plane),
                                 {"x": lambda y, s: s.q.z + y[0], "y": lambda y, s: s.q.z + y[1]})
+
+
+def test_the_function_that_is_wrong_is_named():
+    """The second of two, the first of them at two samples of three."""
+    free = lagrangian_system(euclidean("x", "a", "b"), lambda s: (
+        s.v.x ** 2 + s.v.a ** 2 + s.v.b ** 2) / 2)
+    rods = constrain(free, holonomic={"one": lambda s: s.q.a ** 2 - 1,
+                                      "two": lambda s: s.q.b - s.q.x})
+    rods = replace(rods, samples=np.array([[0.3, 1, 0.3], [0.1, 1, 0.1], [0.2, -1, 0.2]]))
+    inverse = {"a": lambda y, s: ca.sqrt(1 + y[0]), "b": lambda y, s: y[1] + s.q.x}
+    closed_form_multipliers(rods, inverse)
+    with pytest.raises(MechanicsError, match=r"of 'b' does not return .* \(error 0.1 or more\)"):
+        closed_form_multipliers(rods, inverse | {"b": lambda y, s: y[1] + 2 * s.q.x})
+    d = rods.distribution
+    with pytest.raises(MechanicsError, match="row 'two' is not the differential"):
+        closed_form_multipliers(replace(rods, distribution=replace(
+            d, A=ca.diag(ca.vertcat(1, 2)) @ d.A)), inverse)
 
 
 @pytest.mark.parametrize("off", [5e-10, 2e-9, 1e-5])

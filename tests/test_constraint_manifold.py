@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nhmech.errors import InputError, MechanicsError
-from nhmech.mechanics import constrain, euclidean, lagrangian_system
+from nhmech.mechanics import circle, constrain, euclidean, lagrangian_system, line, product
 from nhmech.mechanics.constraint_manifold import (
     Ambient,
     ConstraintManifold,
@@ -53,9 +53,16 @@ def test_signs_in_a_sum_are_no_matter():
     assert not manifold.vanishes(-(ca.exp(X) - ca.exp(Y)) + 1e-7)
 
 
-def test_what_is_not_finite_is_named():
+@pytest.mark.parametrize("inside", [-1 - X ** 2, X])
+def test_what_is_not_finite_is_named(inside):
+    """At all points, or at some."""
     with pytest.raises(MechanicsError, match=r"constraint log\(.*\) is not finite on the manifold"):
-        plane().vanishes(ca.log(-1 - X ** 2))
+        plane().vanishes(ca.log(inside))
+
+
+def test_what_vanishes_at_one_point_is_not_zero():
+    manifold = plane()
+    assert not any(manifold.vanishes(X - x) for x in manifold.states[:, 0])
 
 
 def solvable(*turns, count=6):
@@ -108,10 +115,22 @@ def test_the_derivatives_replace_a_multiple_zero():
         plane().impose(X * ca.fabs(X) * Y * ca.fabs(Y) + (X - Y) ** 4)
 
 
-def test_a_small_slope_is_one():
+def test_a_zero_that_is_simple_at_some_points_alone_is_refused():
+    """x y = 0 has a corner, and 0.75^4 is a maximum of (x (x - 1.5))^2 that is no zero."""
+    n = iter(range(1000))
+    corner = plane(lambda rng: (0.0, rng.normal(size=2) * (next(n) > 0)))
+    with pytest.raises(MechanicsError, match="is not regular"):
+        corner.impose(X * Y)
+    hill = plane(lambda rng: (0.0, rng.uniform(0.74, 0.76, 2)))
+    with pytest.raises(MechanicsError, match="is not regular"):
+        hill.impose((X * (X - 1.5)) ** 2)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_a_small_slope_is_one(unit):
     """Of a circle of a ten-thousandth, whose unit is arbitrary."""
     manifold = plane(lambda rng: (0.0, 1e-4 * rng.normal(size=2)))
-    assert len(manifold.impose(X ** 2 + Y ** 2 - 1e-8)) == 1
+    assert len(manifold.impose(unit * (X ** 2 + Y ** 2 - 1e-8))) == 1
     np.testing.assert_allclose(np.hypot(*manifold.states.T), 1e-4, rtol=1e-9)
 
 
@@ -181,7 +200,7 @@ def test_states_near_a_given_one_and_at_random():
     place, speed = np.array([3.0, 4.0]), np.array([40.0, -30.0])
     near = make_manifold(particle, ca.SX(0, 1), (place, speed))
     assert near.dimension == 2
-    assert np.abs(near.states - np.r_[place, speed]).max() <= 1.0
+    assert np.abs(near.states - np.r_[place, speed]).max() <= 0.4
     assert np.ptp(near.states, axis=0).min() > 1e-3 and near.times.min() >= 0
     anywhere = make_manifold(particle, s.v[0] - 1)
     assert anywhere.dimension == 1 and np.ptp(anywhere.states[:, 0]) > 1
@@ -195,3 +214,14 @@ def test_states_near_a_given_one_and_at_random():
         make_manifold(particle, s.v.T)
     with pytest.raises(InputError, match="nonlinear contains foreign, which are not symbols"):
         make_manifold(particle, s.v[0] - ca.SX.sym("foreign"))
+
+
+def test_rows_and_angles_of_a_system_count():
+    """An affine row holds at the points, and the pair (cos, sin) of an angle has one dimension."""
+    space = product(circle("angle"), line("r"))
+    belt = constrain(lagrangian_system(space, lambda s: s.v.angle ** 2 + s.v.r ** 2),
+                     rows={"belt": lambda s: s.v.r - 2 * s.v.angle - 3.0})
+    made = make_manifold(belt, ca.SX(0, 1))
+    assert made.dimension == 3
+    np.testing.assert_allclose(made.states[:, 4] - 2 * made.states[:, 3], 3, rtol=1e-12)
+    np.testing.assert_allclose(np.hypot(*made.states.T[:2]), 1, rtol=1e-12)

@@ -89,10 +89,9 @@ def _in_order(frame: AdaptedFrame, lam: ca.SX) -> ca.SX:
 
 def _require_holonomic(constrained: ConstrainedSystem) -> None:
     system, d = constrained.system, constrained.distribution
-    anchor = system.algebroid.anchor
-    square = anchor.shape[0] == anchor.shape[1]
-    if (not square or not anchor.is_constant()
-        or np.any(ca.DM(anchor).full() != np.eye(anchor.shape[0]))):
+    anchor, unit = system.algebroid.anchor, np.eye(system.algebroid.nq)
+    if (anchor.shape != unit.shape or not anchor.is_constant()
+            or np.any(ca.DM(anchor).full() != unit)):
         raise MechanicsError("closed_form_multipliers works with coordinates: the anchor must be "
                              "the unit matrix")
     other = [name for i, name in enumerate(d.names) if i not in d.phi_rows]

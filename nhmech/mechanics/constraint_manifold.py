@@ -94,7 +94,7 @@ class ConstraintManifold:
         if self.vanishes(chi, scale):
             return []
         if not ca.depends_on(chi, ca.vertcat(self._ambient.state, self._ambient.t)):
-            value = self.at_points(chi)[0, 0, 0]
+            value = self.at_points(chi).flat[0]
             raise MechanicsError(f"the equations have no solution: they ask for {write_out(chi)} = "
                                  f"0, whose value is {value:.6g}")
         before = self.constraints, self.times, self.states
@@ -154,8 +154,7 @@ class ConstraintManifold:
     def _regular(self) -> bool:
         slopes = [self._newton(t, z, self._ambient.parameters)[1].full()
                   for t, z in zip(self.times, self.states)]
-        return min(np.linalg.matrix_rank(slope,
-                                         tol=_IRREGULAR) for slope in slopes) == slopes[0].shape[0]
+        return all(np.linalg.matrix_rank(slope, tol=_IRREGULAR) == len(slope) for slope in slopes)
 
 
 def make_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX,
@@ -171,7 +170,7 @@ def make_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX,
         raise InputError(f"nonlinear contains {listed(foreign)}, which are not symbols of this "
                          "system; use t, q, v, theta of `constrained.system`")
     manifold = ConstraintManifold(_velocity_phase_space(constrained, near))
-    for chi in ca.vertsplit(ca.vertcat(ca.SX(0, 1), d.phi, d.A @ s.v + d.b, nonlinear)):
+    for chi in ca.vertsplit(ca.vertcat(d.phi, d.A @ s.v + d.b, nonlinear)):
         manifold.impose(chi)
     return manifold
 
