@@ -148,11 +148,12 @@ RULES = [
      "a weight, and how far one looks ahead, is a choice"),
     ("control/", r"^(TURNS|WIDEST|BENT|GAUSS) = ", r"^[\d.]+ -> [\d.]+$",
      "how finely a search or a quadrature goes: one more does as well"),
-    ("control/trailer_flatness", r"^DEGREE, POINTS = ", r"^1200 -> ", "one point more"),
+    ("control/trailer_flatness", r"^DEGREE, POINTS = |POINTS \+ 1\)$",
+     r"^1200 -> |^1 -> 2$| -> POINTS - ", "one point more or less"),
     ("control/path_choice", r'^SIZES = |^"slalom": ', r"^[\d.]+ -> [\d.]+$",
      "how large a path is for which nobody said it is a choice"),
-    ("control/path_reference", r"^(SAMPLES|DIGITS) = ", r"^\d+ -> \d+$",
-     "how finely a path is kept: one more does as well"),
+    ("control/path_reference", r"^(SAMPLES|DIGITS) = |SAMPLES \+ 1\)",
+     r"^\d+ -> \d+$| -> SAMPLES - ", "how finely a path is kept: one more does as well"),
     ("control/path_regulator", r"self\._half_turn", r"[+-] self\._half_turn -> ",
      "half a turn either way"),
 ]
@@ -595,8 +596,6 @@ EQUIVALENT = {
      "math.pi / 2), size)),", "2 -> 3"): "where a path of the list ends is any",
     ("control/path", "widest = 2 * self.length / GRID if near is None else self.length / WIDEST",
      "2 -> 3"): "how far one step of a search may go",
-    ("control/mpc", "LATERAL, ALONG, HEADING, SPEED, TURN = 20.0, 4.0, 5.0, 2.0, 0.5",
-     "0.5 -> 0.505"): "a weight is a choice",
     ("vehicle/placement", "ASKEW = 0.1, 0.07", "0.1 -> 0.101"): "any attitude that is generic",
     ("vehicle/placement", "ASKEW = 0.1, 0.07", "0.07 -> 0.07070000000000001"):
         "any attitude that is generic",
@@ -860,4 +859,41 @@ EQUIVALENT = {
     ("urdf/wheels/rims", "placed = points @ shape.X_LS[:3, :3].T + shape.centre",
      "points @ shape.X_LS[:3, :3].T + shape.centre -> points @ shape.X_LS[:3, :3].T - "
      "shape.centre"): "a primitive is alike on both sides of its centre",
+    ("control/path", "widest = 2 * self.length / GRID if near is None else self.length / WIDEST",
+     "2 * self.length / GRID -> 2 * self.length * GRID"): "how far one step of a search may go",
+    ("control/path", "s[1:] = self._refine(points[1:, 0], points[1:, 1], before[:-1], "
+     "self.length / WIDEST)", "self.length / WIDEST -> self.length * WIDEST"):
+        "how far one step of a search may go",
+    ("control/path", "some = np.unique(np.r_[0:len(points):STRIDE, len(points) - 1])", "1 -> 2"):
+        "where the search of the last points begins",
+    ("control/path", "if np.max(np.abs(s - before)) <= SAME * self.length:",
+     "s - before -> s + before"): "only ends later",
+    ("control/path", "if np.max(np.abs(s - before)) <= SAME * self.length:",
+     "SAME * self.length -> SAME / self.length"): "a scale of a tolerance",
+    ("control/path", "if np.max(np.abs(s - before), initial=0.0) <= CLOSE * self.length:",
+     "s - before -> s + before"): "only ends later",
+    ("control/path", "if np.max(np.abs(s - before), initial=0.0) <= CLOSE * self.length:",
+     "CLOSE * self.length -> CLOSE / self.length"): "a scale of a tolerance",
+    ("control/path", "if abs(s - before) <= CLOSE * self.length:",
+     "CLOSE * self.length -> CLOSE / self.length"): "a scale of a tolerance",
+    ("control/path", "return s, np.stack([x, y], axis=-1), np.broadcast_to(heading, s.shape)",
+     "-1 -> 1"): "of points in a row the second axis is the last",
+    ("control/path_choice", "return max(vehicle.steering.length, (speed or 0.0) ** 2 / SIDEWAYS)",
+     "(speed or 0.0) ** 2 / SIDEWAYS -> (speed or 0.0) ** 2 * SIDEWAYS"): "divides by 1",
+    ("control/path_reference", "self._point = CubicHermiteSpline(self._s, np.stack([x, y], "
+     "axis=-1),", "-1 -> 1"): "of points in a row the second axis is the last",
+    ("control/path_reference", "np.stack([np.cos(heading), np.sin(heading)], axis=-1))", "-1 -> 1"):
+        "of points in a row the second axis is the last",
+    ("control/path_reference", "points, looks = np.array([p for p, _ in found]), "
+     "np.array([h for _, h in found]) + turn",
+     "np.array([h for _, h in found]) + turn -> np.array([h for _, h in found]) - turn"):
+        "half a turn either way",
+    ("control/trailer_flatness", "times = t + self.period * np.array([-1.0, 0.0, 1.0]).reshape(3, "
+     "*[1] * t.ndim)", "t + self.period * np.array([-1.0, 0.0, 1.0]).reshape(3, *... -> t - "
+     "self.period * np.array([-1.0, 0.0, 1.0]).reshape(3, *..."):
+        "the moment before and the one after count alike",
+    ("control/trailer_backing", "self.drive, self.hitches = TwistDrive(vehicle, (0, 0, 0)), chain",
+     "0 -> 1"): "each call says which twist it follows",
+    ("control/path", "SAME = 1e-10", "1e-10 -> 0.0001"):
+        "searches that begin so near each other end at the same point",
 }

@@ -167,6 +167,19 @@ def test_an_entry_is_the_best_of_all_places(unit):
         assert np.remainder(found - best + 1.0, path.length) == pytest.approx(1.0, abs=1e-6)
 
 
+@pytest.mark.parametrize("unit, heading", [(0.7, 0.3), (0.7, -2.0), (0.3, 0.3)])
+def test_entry_weighs_a_turn_against_a_way_aside(unit, heading):
+    """Between the straights of a hairpin, 2 R apart: both cost the same where it is R + unit^2
+    cos(heading) / R from the first."""
+    R = 1.3
+    path = Arcs([(0.0, 10.0), (1 / R, pi * R), (0.0, 10.0)])
+    for share, s in ((0.99, 5.0), (1.01, 15.0 + pi * R)):
+        way = (5.0, R + share * unit ** 2 * np.cos(heading) / R)
+        if np.cos(heading) < 0:
+            s = 20.0 + pi * R - s
+        assert path.entry(way, heading, unit) == pytest.approx(s, abs=1e-9)
+
+
 def test_a_closed_path_of_several_arcs_turns_on_from_lap_to_lap():
     """A running track: once round to the left in a lap, twice straight ahead."""
     track = Arcs([(0.0, 2.0), (1.0, pi), (0.0, 2.0), (1.0, pi)], (0.3, -0.2, 0.7), closed=True)

@@ -212,6 +212,7 @@ def test_the_flat_state_is_one_that_rolls(count, before, aside):
         assert v[5] == pytest.approx(turning, abs=1e-6)
         assert v[1] == pytest.approx(before * v[5], abs=1e-9)
     start = controller.start
+    assert set(start["joints"]) == {STEER, *HITCHES[:count]}
     state = nhmech.Simulator(vehicle).reset(**start)
     tips, (_, headings) = state.T_WB[:2, 3] - aside * state.T_WB[:2, 1], controller.chain(0.0)
     for heading, step in zip(headings, (-before, *(-drawbar for drawbar in DRAWBARS))):
