@@ -896,4 +896,8 @@ EQUIVALENT = {
      "0 -> 1"): "each call says which twist it follows",
     ("control/path", "SAME = 1e-10", "1e-10 -> 0.0001"):
         "searches that begin so near each other end at the same point",
+    ("control/path", "squares = squares + 2 * unit ** 2 * (1 - np.cos(tangent - "
+     "heading[..., None]))", "1 -> 2"): "adds the same to all of which the least is taken",
+    ("control/riccati", "pace = float(np.linalg.norm(np.hstack([A, B]))) or 1.0", "1.0 -> 1.01"):
+        "divides zeros",
 }

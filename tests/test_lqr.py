@@ -13,7 +13,7 @@ from support import shipped
 
 import nhmech
 from nhmech.control.lqr import LQR, depends_on, input_scales, steady_motion
-from nhmech.control.riccati import discretise, regulator
+from nhmech.control.riccati import discretise, read_weights, regulator
 from nhmech.control.steady_reference import SteadyReference
 from nhmech.control.tracking_lqr import TrackingLQR, riccati_backwards
 from nhmech.mechanics.algebroid import euclidean
@@ -87,6 +87,18 @@ def test_what_cannot_be_stabilised_is_named():
                   names=["wave_a", "wave_b"], inputs=["u"])
 
 
+def test_weights_and_periods_are_judged():
+    assert read_weights(None, ["roll"]) == {}
+    assert read_weights({"roll": 0.0}, ["roll"]) == {"roll": 0.0}
+    for weights, said in (({"lean": 1.0}, "weights: state 'lean' does not exist"),
+                          ({"roll": -1.0}, "weights: roll = -1.0 must be a weight, zero or more")):
+        with pytest.raises(nhmech.InputError, match=said):
+            read_weights(weights, ["roll", "yaw"])
+    for period in (0.0, -0.1):
+        with pytest.raises(nhmech.InputError, match=f"period = {period} must be a positive time"):
+            solve(*DOUBLE, np.eye(2), np.eye(1), period=period)
+
+
 def test_what_decays_by_itself_needs_neither_input_nor_weight():
     """Beside x' = a x + u, whose gain is a + sqrt(a^2 + q/r)."""
     K, _ = solve(np.diag([0.5, -1.0]), np.array([[1.0], [0.0]]), np.diag([3.0, 0.0]), np.eye(1))
@@ -143,14 +155,15 @@ def test_an_oscillation_that_a_control_period_hides_is_told(growth):
         assert np.abs(np.linalg.eigvals(Ad - Bd @ K)).max() < 1
 
 
+@pytest.mark.parametrize("second", [1.0, 1e-4, 1e4])
 @pytest.mark.parametrize("period", [1e-6, 1e-3, 1.0])
-def test_what_is_slow_to_control_is_held_at_any_period(period):
+def test_what_is_slow_to_control_is_held_at_any_period(period, second):
     """x' = b u beside a state that is moved fast: what has decayed after a period is little, not
     nothing."""
     b = 2e-5
-    A, B = np.diag([0.0, -1.0]), np.array([[b], [1.0]])
-    K, _ = solve(A, B, np.eye(2), np.eye(1), period=period)
-    Ad, Bd, *_ = discretise(A, B, np.eye(2), np.eye(1), period)
+    A, B = second * np.diag([0.0, -1.0]), second * np.array([[b], [1.0]])
+    K, _ = solve(A, B, second * np.eye(2), second * np.eye(1), period=period / second)
+    Ad, Bd, *_ = discretise(A, B, np.eye(2), np.eye(1), period / second)
     slowest = 1 - np.abs(np.linalg.eigvals(Ad - Bd @ K)).max()
     assert 0.5 * b < slowest / period < b
 

@@ -409,6 +409,7 @@ def test_paths_of_the_library_are_what_their_lines_say(size):
     """Length, radius, half width; a lane changed in six widths; three ahead and three to the left,
     heading left, on arcs of the size; gates three apart, to either side."""
     made = {name: make_path(name, size) for name in PATHS}
+    assert {name for name, path in made.items() if path.closed} == {"circle", "figure8"}
     assert made["line"].length == size and made["circle"].curvature(0.3) == 1 / size
     assert made["circle"].length == pytest.approx(2 * pi * size, rel=1e-15)
     assert circle(size, left=False).curvature(0.3) == -1 / size
