@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag, expm
 from support import joint, link, robot, shipped
 from trains import train
 
@@ -125,6 +126,38 @@ def test_what_is_known_ahead_is_counted_in_periods(name):
     np.testing.assert_allclose(regulator.input(0 * z, 2.0, ramp), -at @ regulator.G, rtol=1e-12)
     with pytest.raises(nhmech.InputError, match="preview = -1.0 must be a"):
         type(controller)(controller.vehicle, preview=-1.0)
+
+
+@pytest.mark.parametrize("name", ["trailers", "bicycle"])
+def test_what_is_known_ahead_is_used_as_well_as_can_be(name):
+    """Of the cost int (z - turn kappa)'Q(z - turn kappa) + (u - hold kappa)'R(u - hold kappa) dt of
+    a way that bends for six periods and is straight from there on, all inputs at once."""
+    regulator, count = made_with(name).regulator, 6
+    n, nu, rng = len(regulator.names), regulator.B.shape[1], np.random.default_rng(9)
+    flow = np.zeros((n + 1 + nu,) * 2)
+    flow[:n] = np.column_stack([regulator.A, regulator.bend, regulator.B])
+    miss = np.zeros((n + nu, n + 1 + nu))
+    miss[:n, :n], miss[n:, n + 1:] = np.eye(n), np.eye(nu)
+    miss[:, n] = -np.r_[regulator.turn, regulator.hold]
+    cost, (nodes, weights) = 0.0, np.polynomial.legendre.leggauss(8)
+    for node, weight in zip(nodes, weights):
+        at = miss @ expm(flow * regulator.period * (1 + node) / 2)
+        cost += regulator.period / 2 * weight * at.T @ block_diag(regulator.Q, regulator.R) @ at
+    step = expm(flow * regulator.period)[:n]
+    # z as a function of (z_0, kappa_0 ... , u_0 ...), and the whole cost
+    z, whole = np.eye(n, n + count * (1 + nu)), 0.0
+    for k in range(count):
+        bend = np.eye(1, z.shape[1], n + k)
+        u = np.eye(nu, z.shape[1], n + count + k * nu)
+        whole += (every := np.vstack([z, bend, u])).T @ cost @ every
+        z = step @ every
+    whole += z.T @ regulator.P @ z
+    z0, bends = 1e-2 * rng.normal(size=n), rng.normal(size=count)
+    given = n + count
+    best = -np.linalg.solve(whole[given:, given:], whole[given:, :given] @ np.r_[z0, bends])
+    found = -regulator.K @ z0 - bends @ regulator.G[:count]
+    np.testing.assert_allclose(found, best[:nu], rtol=1e-7)
+    assert np.abs(bends @ regulator.G[:count]).max() > 0.01 * np.abs(found).max()
 
 
 @pytest.mark.parametrize("preview, count", [(0.0, 1), (0.004, 1), (0.016, 2)])
