@@ -900,4 +900,7 @@ EQUIVALENT = {
      "heading[..., None]))", "1 -> 2"): "adds the same to all of which the least is taken",
     ("control/riccati", "pace = float(np.linalg.norm(np.hstack([A, B]))) or 1.0", "1.0 -> 1.01"):
         "divides zeros",
+    ("control/trailer_flatness", "parts = (1 + nodes) / 2", "1 + nodes -> 1 - nodes"):
+        "Gauss's points lie alike before and after the middle",
+    ("control/tracking_lqr", "x[3:7] *= -1", "x[3:7] *= -1 -> x[3:7] /= -1"): "divides by -1",
 }

@@ -208,6 +208,8 @@ def test_the_flat_state_is_one_that_rolls(count, before, aside):
             assert v[names.index(name)] == pytest.approx(rate, abs=1e-6), (
                 "the hitches turn as their rows say"
             )
+        steered = controller.steering(place + np.array([-1e-4, 1e-4]))[0][0]
+        assert v[names.index(STEER)] == pytest.approx(np.diff(steered)[0] / 2e-4 * speed, abs=1e-5)
         turning = np.diff([one[0] for one in ahead[::-1]]) / 2e-4 * speed
         assert v[5] == pytest.approx(turning, abs=1e-6)
         assert v[1] == pytest.approx(before * v[5], abs=1e-9)
