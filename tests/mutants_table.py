@@ -903,4 +903,8 @@ EQUIVALENT = {
     ("control/trailer_flatness", "parts = (1 + nodes) / 2", "1 + nodes -> 1 - nodes"):
         "Gauss's points lie alike before and after the middle",
     ("control/tracking_lqr", "x[3:7] *= -1", "x[3:7] *= -1 -> x[3:7] /= -1"): "divides by -1",
+    ("control/path_library", "speeds = np.linalg.norm(derivatives((u[:-1] + half)[:, None] + "
+     "half[:, None] * nodes)[1],", "(u[:-1] + half)[:, None] + half[:, None] * nodes -> "
+     "(u[:-1] + half)[:, None] - half[:, None] * nodes"):
+        "Gauss's points lie alike before and after the middle",
 }
