@@ -219,17 +219,27 @@ def platform(angles, kind="mecanum"):
     return nhmech.load(robot(*parts), wheels=wheels)
 
 
-def test_wheels_without_rollers_need_not_determine_the_motion():
-    """Three swivel casters leave the platform three motions; where all of them trail, two of these
-    turn wheels."""
+@pytest.mark.parametrize("kind, nxi", [("disc", 3), ("omni", 6)])
+def test_wheels_without_rollers_need_not_determine_the_motion(kind, nxi):
+    """Three swivel casters leave the platform three motions; where all of them trail, as in the
+    neutral pose, two of these turn wheels."""
     parts, wheels = [link("base", 9.0)], []
     for k, (x, y) in enumerate(((0.3, 0.2), (0.3, -0.2), (-0.3, 0.0))):
         parts += [link(f"f{k}", 0.3), joint(f"s{k}", "base", f"f{k}", (x, y, 0), axis=(0, 0, 1)),
                   link(f"w{k}", 0.2), joint(f"j{k}", f"f{k}", f"w{k}", (-0.05, 0, 0))]
-        wheels.append(Wheel(f"j{k}", "disc", 0.1, driven=False))
+        wheels.append(Wheel(f"j{k}", kind, 0.1, driven=False))
     vehicle = nhmech.load(robot(*parts), wheels=wheels)
-    assert vehicle.frame.nxi == 3
-    assert NoticeKind.ROLLER_RANK not in {notice.kind for notice in vehicle.notices}
+    assert vehicle.frame.nxi == nxi
+    found = texts(vehicle, NoticeKind.ROLLER_RANK)
+    assert [text.startswith("the speeds of the 3 roller wheels determine only 2 of the base's 3")
+            for text in found] == [True] * (kind == "omni")
+
+
+@pytest.mark.parametrize("off, told", [(1e-5, False), (0.0, True)])
+def test_roller_angles_that_differ_by_more_than_rounding_determine_the_motion(off, told):
+    angles = [np.pi / 4] * 3
+    angles[1] += off
+    assert bool(texts(platform(angles), NoticeKind.ROLLER_RANK)) == told
 
 
 @pytest.mark.parametrize("signs, rank", [((1, -1, -1, 1), 3), ((1, 1, 1, 1), 2),
@@ -265,7 +275,7 @@ def test_limits_of_followers_of_two_leaders_are_told():
     assert not texts(car, NoticeKind.UNENFORCED_LIMITS)
 
 
-@pytest.mark.parametrize("part, told", [(0.99, False), (1.01, True)])
+@pytest.mark.parametrize("part, told", [(0.999, False), (1.001, True)])
 def test_damping_too_fast_for_a_usual_step_is_told(part, told):
     """A wheel on its own: damping over inertia is 0.9 * 2.785 / 1 ms."""
     vehicle = shipped("differential_drive")
