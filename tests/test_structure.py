@@ -8,6 +8,7 @@ import pinocchio as pin
 import pytest
 from support import SHIPPED, VARIED, at_length, random_states, shipped, velocity
 from test_brackets import ball, trailers
+from test_integrable import FRONT, THREE, vehicle
 
 import nhmech
 from nhmech import InputError, MechanicsError
@@ -15,6 +16,7 @@ from nhmech.analysis.integrable import Combination, integrable_combinations
 from nhmech.analysis.momentum_balance import momentum_balance
 from nhmech.analysis.motions import kernel, motions
 from nhmech.analysis.structure import structure
+from nhmech.mechanics import constrain, euclidean, lagrangian_system
 from nhmech.mechanics.brackets import span_growth
 from nhmech.mechanics.symmetry_search import find_symmetry
 from nhmech.systems import carriage, differential_drive, falling_disc, rolling_ball, vertical_disk
@@ -127,6 +129,57 @@ def test_a_search_cut_short_decides_nothing():
     found = structure(shipped("trailers"), seconds=0.0)
     assert (found.growth.ranks == (2,) and not found.growth.complete and found.controllable is None
             and found.further is None)
+
+
+def in_space(rows, names="xyz", **options):
+    """A particle with rows that are functions of its named quantities."""
+    return constrain(lagrangian_system(euclidean(*names), lambda s: sum(
+        getattr(s.v, name) ** 2 for name in names) / 2),
+        rows={f"row {k}": row for k, row in enumerate(rows)}, **options)
+
+
+def test_growth_at_a_place_is_that_of_derivatives_there():
+    """Martinet's z' = y^2 x' / 2: brackets of two levels where y is zero, of one elsewhere."""
+    martinet = in_space([lambda s: s.v.z - s.q.y ** 2 * s.v.x / 2])
+    for y, ranks in ((0.0, (2, 2, 3)), (0.4, (2, 3))):
+        found = structure(martinet, np.array([0.3, y, 0.1]))
+        assert found.here.ranks == ranks and found.growth.ranks == (2, 3) and found.controllable
+    assert structure(martinet).here is None
+
+
+def test_what_is_constant_is_a_combination_or_another_function():
+    """z - x y is constant, and so is w - 3 y: the first is no combination."""
+    found = structure(in_space([lambda s: s.v.z - s.q.y * s.v.x - s.q.x * s.v.y,
+                                lambda s: s.v.w - 3 * s.v.y], "xyzw"))
+    assert found.growth.ranks == (2,) and found.dimension == 4 and found.further == 1
+    (combination,) = found.combinations
+    assert combination.coefficients == pytest.approx({"y": 1.0, "w": -1 / 3}, rel=1e-12)
+    assert found.controllable is False
+
+
+def test_what_moves_straight_on_keeps_its_yaw_and_a_line():
+    """A wheelset before a wheel that is held straight: x sin(yaw) - y cos(yaw) is constant."""
+    found = structure(straight := vehicle(THREE, *FRONT, locked={"steer": 0.0}))
+    assert found.variables == ("x", "y", "yaw") and found.growth.ranks == (1,)
+    assert {"yaw": -1.0} in [one.coefficients for one in found.combinations]
+    assert found.further == 1 and found.frozen == ("pitch", "roll", "height")
+    whole = structure(straight, wheel_angles=True)
+    assert whole.dimension == 6 and whole.further == 2 and len(whole.combinations) == 3
+
+
+def test_groups_are_named_after_what_moves():
+    """On a slope no turn is a symmetry; a sled slides with two freedoms in three."""
+    sloping, level = (structure(shipped("sled", ground)).symmetries
+                      for ground in (nhmech.Ground(normal=(0.1, 0.2, 1.0)), nhmech.Ground()))
+    (shifts,), (plane,) = sloping, level
+    assert (shifts.group, shifts.names) == ("x x y", ("x", "y"))
+    assert (plane.group, plane.names) == ("SE(2)", POSE)
+    for one, sizes in ((shifts, (2, 1, 2, 3)), (plane, (3, 2, 2, 3))):
+        assert (one.dim_vertical, one.dim_horizontal, one.dim_motion, one.dim_tangent) == sizes
+    for one, sizes in zip(structure(shipped("differential_drive")).symmetries, (
+            ("SE(2)", (3, 0, 2, 5)), ("SE(2) x T^2", (5, 2, 2, 5)))):
+        assert (one.group, (one.dim_vertical, one.dim_horizontal, one.dim_motion,
+                            one.dim_tangent)) == sizes
 
 
 PRINTED = {
