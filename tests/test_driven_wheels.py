@@ -54,6 +54,22 @@ def test_wheels_roll_on_ground_that_moves(name, normal):
                    fastest.items()) == pytest.approx(1, rel=1e-12)
 
 
+def test_wheels_that_a_belt_turns_beyond_their_limit_go_no_faster():
+    """A belt that runs back makes a robot that stands in the room drive: at more than its motors
+    can, it goes nowhere ahead, and back as it is told."""
+    own = shipped("differential_drive")
+    radius = own.contacts[0].mount.wheel.radius
+    limit = own.limits["left_wheel_joint"].velocity
+    vehicle = shipped("differential_drive",
+                      nhmech.Ground(velocity=(-radius * (limit + 2.0), 0.0, 0.0)))
+    state = nhmech.Simulator(vehicle).reset()
+    drive = TwistDrive(vehicle, (0.0, 0.0, 0.0))
+    for forward, possible in ((0.5, 0.0), (-0.5, -0.5)):
+        rates = drive.follow(0.0, state, (forward, 0.0, 0.0))[1].values
+        assert drive.possible_twist == pytest.approx((possible, 0.0, 0.0), abs=1e-12)
+        assert rates["left_wheel_joint"] == pytest.approx(limit + 2 + possible / radius, rel=1e-9)
+
+
 def test_a_wheel_on_a_tyre_is_turned_as_if_it_rolled():
     """By what its hub goes ahead relative to the belt, over its radius."""
     text = nhmech.urdf_path("differential_drive").read_text()

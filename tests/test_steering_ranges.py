@@ -67,6 +67,9 @@ class Steered:
             more = {name: targets[name] - self.angles[name] for name in leaders}
             if max(map(abs, more.values())) < 1e-9:
                 return
+            if self.steering.coupled:
+                assert all(abs(angle - self.angles[name]) <= pi / 4 + 1e-9
+                           for name, angle in targets.items())
             share = min(1.0, step / max(map(abs, more.values())))
             self._set({name: self.angles[name] + share * by for name, by in more.items()}, pair)
             for name, limit in zip(self.names, self.limits):
