@@ -153,10 +153,12 @@ def test_what_keeps_its_phase_obeys_its_law(phases, ground):
                                            / np.linalg.norm(slip[along]), rtol=1e-12)
 
 
+@pytest.mark.parametrize("speed", [0.0, 0.7])
 @pytest.mark.parametrize("phase, keeps", [(FLIES, True), (ROLLS, False)])
-def test_efforts_give_joints_the_accelerations_that_are_wanted(phase, keeps):
+def test_efforts_give_joints_the_accelerations_that_are_wanted(phase, keeps, speed):
     """In the air any; where two wheels of one side stick, other ones make them slide: the efforts
-    are then those of a step at whose end the joints are as fast as was wanted."""
+    are then those of a step at whose end the joints are as fast as was wanted. At rest, or rolling
+    straight ahead."""
     terms, h = terms_of("skid_steer"), 1e-3
     vehicle, q = terms.vehicle, terms.vehicle.configuration()
     x, names = np.array([*q[:7], *vehicle.joint_positions(q).values()]), vehicle.algebroid.v_names
@@ -165,7 +167,11 @@ def test_efforts_give_joints_the_accelerations_that_are_wanted(phase, keeps):
     columns = [list(vehicle.driven).index(name) for name in driven]
     u, wanted = np.zeros(vehicle.constrained.system.u.numel()), np.array([300.0, -400.0])
     share = np.ones(len(terms.contacts))
-    motion = at(terms, x, np.zeros(terms.nv), phase)
+    w = np.zeros(terms.nv)
+    w[0] = speed
+    for wheel in vehicle.description.wheels:
+        w[names.index(wheel.joint)] = speed / wheel.radius
+    motion = at(terms, x, w, phase)
     efforts, kept = ContactInverseDynamics(terms, share).efforts(motion, u, rows, columns, wanted,
                                                                  h)
     assert kept == keeps and len(driven) == 2
@@ -174,7 +180,7 @@ def test_efforts_give_joints_the_accelerations_that_are_wanted(phase, keeps):
         np.testing.assert_allclose(accelerate(terms, motion, u)[0][rows], wanted, rtol=1e-9)
         return
     end = ImplicitStep(terms, share).take_in_python(motion, u, h, np.arange(len(share)), False)
-    np.testing.assert_allclose(end.w[rows], h * wanted, rtol=1e-4)
+    np.testing.assert_allclose(end.w[rows] - w[rows], h * wanted, rtol=1e-4)
     assert (end.phases == SLIDES).sum() >= 2
 
 
