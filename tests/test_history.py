@@ -3,6 +3,7 @@ run."""
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
 import casadi as ca
@@ -144,6 +145,12 @@ def test_a_table_has_the_base_in_the_plane_and_turns_that_are_counted(cases):
     if cases:
         assert table["case"].tolist() == np.repeat(np.arange(4), 5).tolist()
         assert units["case"] == ""
+
+
+def test_a_table_says_what_it_needs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(SimulationError, match=r"needs pandas: pip install 'nhmech\[sweep\]'"):
+        recorded().table()
 
 
 def test_what_has_no_base_has_no_pose():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 from types import SimpleNamespace
 
@@ -177,6 +178,36 @@ def test_a_run_that_cannot_be_saved_stays_in_its_file(ends, monkeypatch, tmp_pat
     whole, stop, _ = caught.value.trajectory
     np.testing.assert_array_equal(whole, rows(1))
     assert stop == "end" and part_path(tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("noted", [0, 1])
+@pytest.mark.parametrize("at_end", [False, True])
+def test_a_full_disk_leaves_the_rows_that_are_not_written_in_memory(at_end, noted, now, ends,
+                                                                    monkeypatch, tmp_path):
+    """With those that are; and from there on the run can go on without its file."""
+    held, moment = made(999, save=tmp_path / "run.npz")
+    held.events += [(0.05, "far")] * noted
+    for k in range(7):
+        moment.set(k)
+        now[0] += 0.6 * (k == 4)
+        held.add()
+
+    def refuse(file, offset, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(RunFile, "write", refuse)
+    moment.set(7)
+    now[0] += 0.6 * (not at_end)
+    words = r"run\.npz\.part cannot be written: No space left on device; what it holds so far"
+    with pytest.raises(SimulationError, match=words) as caught:
+        held.trajectory("end") if at_end else held.add()
+    whole, stop, _ = caught.value.trajectory
+    np.testing.assert_array_equal(whole, rows(*range(7)))
+    assert stop == "end" if at_end else "cannot be written" in stop
+    held.add()
+    whole, stop, events = held.trajectory("end")
+    np.testing.assert_array_equal(whole, rows(*range(8)))
+    assert stop == "end" and part_path(tmp_path / "run").exists() and len(events) == noted
 
 
 # -- the file itself -------------------------------------------------------------------------------

@@ -143,9 +143,6 @@ class Feedback:
         self._vector = vector = StateVector.of(equations)
         self._names = vector.names(())
         given = read_mapping("references", references, "name -> number")
-        for key, value in given.items():
-            if as_number(value) is None:
-                raise InputError(f"references[{key!r}] = {value!r} must be a number")
         self._places = {key: i for i, key in enumerate(given)}
         # compiled loops hold its address: one array for ever, which only `set` writes to
         self._numbers = np.array([float(value) for value in given.values()])
