@@ -11,10 +11,11 @@ import pytest
 from cuda_stand_in import Driver, Nvrtc
 from support import needs_compiler
 
-from nhmech.compile import gpu, lane_function, loop as loops, nvrtc
+from nhmech.compile import gpu, lane_function, lanes as lane_code, loop as loops, nvrtc
+from nhmech.compile.compiler import LARGE, Compiler
 from nhmech.compile.gpu import compile_kernel
 from nhmech.compile.lane_function import compile_lane_function
-from nhmech.compile.lanes import LaneState, compile_lanes
+from nhmech.compile.lanes import LaneState, compile_lanes, find_vector_compiler
 from nhmech.compile.mapped_lanes import MappedLanes
 from nhmech.errors import CompileError
 
@@ -156,6 +157,31 @@ def test_packs_are_filled_with_the_last_case(count, width, room):
     assert np.isnan(state.health).all() and np.isnan(state.side).all()
     assert not state.status.any() and not state.done.any()
     assert state.status.dtype == state.done.dtype == np.int64
+
+
+@pytest.fixture
+def no_compiler_yet():
+    find_vector_compiler.cache_clear()
+    yield
+    find_vector_compiler.cache_clear()
+
+
+def test_lanes_are_for_a_processor_that_is_known(monkeypatch, no_compiler_yet):
+    """No cache may give them to another one; without a compiler there are none."""
+    monkeypatch.setattr(lane_code, "find_compiler", lambda: None)
+    assert find_vector_compiler() is None
+    find_vector_compiler.cache_clear()
+    given = Compiler("/bin/cc", "cc 1.0", ("-pipe",))
+    monkeypatch.setattr(lane_code, "find_compiler", lambda: given)
+    monkeypatch.setattr(lane_code, "processor_of", lambda compiler, flags: None)
+    with pytest.raises(CompileError, match="^/bin/cc -pipe -march=native does not say for which"):
+        find_vector_compiler()
+    monkeypatch.setattr(lane_code, "processor_of", lambda compiler, flags: "p".join(flags) + "1")
+    found = find_vector_compiler()
+    assert (found.path, found.version, found.words) == (given.path, given.version, given.words)
+    for instructions, level in ((LARGE, "-O2"), (LARGE + 1, "-Og")):
+        flags = found.flags(instructions)
+        assert flags[:3] == ("-x", "c++", level) and "-DPROCESSOR=-march=native1" in flags
 
 
 # -- one function ----------------------------------------------------------------------------------
