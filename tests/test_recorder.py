@@ -261,6 +261,29 @@ def test_whole_rows_are_read_and_a_file_without_any_is_none(cut, count, tmp_path
     np.testing.assert_array_equal(read_run_file(file.path)[1], rows(1, 2)[:count])
 
 
+@pytest.mark.parametrize("old, new, words", [
+    (b'"version": 2', b'"version": 1', "its format has version 1, this program reads 2"),
+    (b'"far"', b'"fat"', "the checksum of its header is wrong"),
+    (b'"note": Infinity', b'"note":      NaN', "its header has a NaN"),
+    (b'"width"', b'"width ', "Invalid control character")])
+def test_a_header_that_no_run_wrote_is_refused(old, new, words, tmp_path):
+    """One with infinite numbers is read."""
+    file = new_file(tmp_path, {"events": EVENTS, "note": np.inf})
+    file.write(file.begin, rows(1, 2))
+    header, found, _ = read_run_file(file.path)
+    assert header == {"events": EVENTS, "note": np.inf, "width": WIDTH} and len(found) == 2
+    data = file.path.read_bytes()
+    assert data.count(old) == 1 and len(old) == len(new)
+    file.path.write_bytes(data.replace(old, new))
+    with pytest.raises(ValueError, match=words):
+        read_run_file(file.path)
+
+
+def test_a_file_in_a_folder_that_is_not_there_says_so(tmp_path):
+    with pytest.raises(SimulationError, match="run.part cannot be written: No such file or direct"):
+        RunFile(tmp_path / "nowhere" / "run.part", {"events": EVENTS}, WIDTH)
+
+
 def test_rows_without_a_time_are_events():
     mixed = np.array([[0.0, 1, 2], [np.nan, 0.05, 1], [0.1, 3, 4], [np.nan, 0.3, 0]])
     states, events = split_events(mixed, EVENTS)
