@@ -582,6 +582,11 @@ EQUIVALENT = {
     ("mechanics/vakonomic", "factors = factorise(matrix, pivot_order(samples, "
      "(samples != 0).max(axis=0)))", "(samples != 0).max(axis=0) -> (samples != 0).min(axis=0)"):
         "at random states an entry vanishes everywhere or nowhere",
+    ("mechanics/morphism", "return np.linalg.matrix_rank(samples / np.where(largest > 0, largest, "
+     "1.0), tol=DEFECT)", "1.0 -> 1.01"): "divides zeros",
+    ("mechanics/momentum_side", "momenta = at_samples(given, ca.densify(hessian @ "
+     "rng.normal(size=nv) + rest))", "hessian @ rng.normal(size=nv) + rest -> "
+     "hessian @ rng.normal(size=nv) - rest"): "a start is any: points of the manifold are near it",
     ("mechanics/writing", "near = get_close_matches(name, names, 1)", "1 -> 2"):
         "the nearest is the first, and the only one that is read",
     ("mechanics/writing", "found = ca.SX(0, 0)", "0 -> 1"):

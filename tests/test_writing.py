@@ -161,6 +161,21 @@ def test_what_a_system_does_not_have_is_empty():
         LagrangianSystem(plane, v, a, ca.SX(0), ca.SX(0), ca.SX(3, 1))
 
 
+def test_energy_momentum_and_rates_of_a_lagrangian():
+    """L = x'^2 + x x' y' + 3 t y' - x y: the linear term has momentum, and no energy."""
+    made = lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.q.x * s.v.x * s.v.y + 3 * s.t * s.v.y - s.q.x * s.q.y))
+    x, y, u, v, t = 0.7, -0.4, 1.1, 0.3, 2.0
+    values = ca.Function("values", [made.t, made.q, made.v], [
+        made.energy, made.momentum, made.rate(made.momentum),
+        replace(made, lagrangian=None).momentum])
+    energy, momentum, rate, of_energy = (part.full().ravel() for part in values(t, [x, y], [u, v]))
+    np.testing.assert_allclose(energy, [u ** 2 + x * u * v + x * y], rtol=1e-14)
+    np.testing.assert_allclose(momentum, [2 * u + x * v, x * u + 3 * t], rtol=1e-14)
+    np.testing.assert_allclose(rate, [u * v, u * u + 3], rtol=1e-14)    # with v held
+    np.testing.assert_allclose(of_energy, [2 * u + x * v, x * u], rtol=1e-14)
+
+
 def test_rows_are_stacked_with_what_each_of_them_has():
     x = ca.SX.sym("x")
     rows = [Row("a", ca.SX([[1, 0, 2]]), ca.SX(3), x ** 2, 5),
