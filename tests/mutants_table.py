@@ -576,6 +576,8 @@ EQUIVALENT = {
      "1))", "0 -> 1"): "of no entry",
     ("mechanics/samples", "while len(found) < RANDOM and len(starts) < 2 * RANDOM:", "2 -> 3"):
         "how many are tried",
+    ("mechanics/quasi_velocities", "held = ca.vertcat(ca.SX(0, 1), *foreign_symbols(basis, "
+     "algebroid.q))", "0 -> 1"): "one more input, from which nothing is read",
     ("mechanics/quasi_velocities", "POINTS = 3", "3 -> 4"): "one point more",
     ("mechanics/momentum", "rows = ([binding[i] for i in independent_rows(forms[:, binding], ones, "
      "[0] * len(binding),", "0 -> 1"): "all rows have one priority, whichever",

@@ -168,6 +168,9 @@ def test_a_basis_whose_columns_depend_on_each_other_is_refused():
     basis = ca.blockcat([[x, y * x], [1, y]])
     with pytest.raises(MechanicsError, match=r"\(a, b\) depend on each other: rank 1 of 2"):
         change_of_basis(plane, basis, ("a", "b"))
+    for given, names in ((ca.SX.eye(2), ("a",)), (ca.SX.eye(2)[:, :1], ("a", "b"))):
+        with pytest.raises(MechanicsError, match=r"a basis of this fibre is \(2, 2\) with 2 names"):
+            change_of_basis(plane, given, names)
 
 
 @pytest.mark.parametrize("where", (
