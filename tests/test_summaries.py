@@ -63,3 +63,15 @@ def test_the_gap_is_between_all_that_counts_and_all_that_is_rounding(name):
     assert high in found.growth.dropped and np.all(high >= np.array(found.growth.dropped))
     assert summary["growth"] == list(found.growth.ranks) and summary["controllable"] is True
     assert summary["growth_here"] == list((found.here or found.growth).ranks)
+
+
+def test_the_curvature_of_a_train_is_that_of_the_straight_one():
+    """Steering on the way turns the car against the first trailer and not this against the next,
+    and their wheels on both sides alike."""
+    found = {part["of"]: part["value"] for part in geometry_summary(shipped("trailers"))[
+        "curvature"]}
+    assert found["hitch_1_joint"] == pytest.approx(-found["yaw_rate"], rel=1e-9)
+    assert "hitch_2_joint" not in found
+    for k in (1, 2):
+        assert found[f"trailer_{k}_left_wheel_joint"] == pytest.approx(
+            found[f"trailer_{k}_right_wheel_joint"], rel=1e-9)
