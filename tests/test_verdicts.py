@@ -8,12 +8,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support import shipped
 from test_splits import friction_of, load_of
 from test_validity import random_load
 
 from nhmech.analysis import cone_programme
 from nhmech.analysis.friction import slack
-from nhmech.analysis.validity import JudgedStates, Verdict, can_roll, judge_load
+from nhmech.analysis.validity import JudgedStates, Verdict, can_roll, judge_load, validity
 
 HOLDS, POSSIBLE, FAILS = Verdict.HOLDS, Verdict.POSSIBLE, Verdict.FAILS
 # 10 N to share, and a side force of 2 N: all of it on the one wheel, or on the other
@@ -103,3 +104,21 @@ def test_whether_it_can_roll_takes_fewer_steps_than_how_well(factor, monkeypatch
     count = len(steps)
     assert can_roll(load, mu) == (factor > 1) == (whole > 0)
     assert len(steps) - count <= count / 2
+
+
+@pytest.mark.parametrize("name, skid, free", [
+    ("differential_drive", None, ()), ("mecanum", None, ()), ("sled", None, ()),
+    ("skid_steer", None, ("front_left_wheel_joint", "front_right_wheel_joint",
+                          "rear_left_wheel_joint", "rear_right_wheel_joint")),
+    ("skid_steer", ("rear_left_wheel_joint", "rear_right_wheel_joint"),
+     ("rear_left_wheel_joint", "rear_right_wheel_joint"))])
+def test_wheels_that_may_slide_sideways_are_told(name, skid, free):
+    """Those that would hold sideways and do not; not what slides by its kind."""
+    vehicle = shipped(name, skid=skid) if skid else shipped(name)
+    u = np.zeros(vehicle.constrained.system.u.numel())
+    found = validity(vehicle, 0.0, vehicle.configuration(), np.zeros(vehicle.algebroid.nv), u)
+    assert found.free == free and ("not judged" in found.describe()) == bool(free)
+    wheels = {one.wheel: one for one in found.wheels}
+    assert [*wheels] == [*vehicle.contact_names]
+    weight = 9.81 * sum(inertia.mass for inertia in vehicle.model.inertias)
+    assert sum(one.normal for one in found.wheels) == pytest.approx(weight, rel=1e-9)
