@@ -152,3 +152,15 @@ def test_on_a_circle_no_row_asks_for_an_acceleration(name):
                           np.zeros(demand.vehicle.constrained.system.u.numel()))
     np.testing.assert_allclose(A @ demand.velocity, 0.0, atol=1e-9)
     np.testing.assert_allclose(gamma, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("speed", [2.0, -0.5])
+def test_drives_hold_a_speed_against_their_damping(speed):
+    """d V / r each, and nothing is left for the ground."""
+    cart = shipped("differential_drive").with_parameters({
+        "left_wheel_joint.damping": 0.02, "right_wheel_joint.damping": 0.03})
+    load, efforts = steady_turn(cart, 0.0).load(speed)
+    radius = cart.description.wheels[0].radius
+    np.testing.assert_allclose(efforts, [0.02 * speed / radius, 0.03 * speed / radius], rtol=1e-9)
+    along = [name.direction == "longitudinal" for name in load.names]
+    np.testing.assert_allclose(load.split[along], 0.0, atol=1e-9 * load.size)

@@ -145,13 +145,12 @@ def _lateral(vehicle: Vehicle, curvature: float) -> float:
         turn /= length
     else:
         return 0.0
-    least = SIDEWAYS * np.linalg.norm((forward, lateral, turn))
     across = forward + turn * curvature * length
-    if abs(lateral) >= least:
+    if abs(lateral) >= SIDEWAYS:
         return float(-across / lateral)
-    if abs(across) < least:
+    if abs(across) < SIDEWAYS:
         return 0.0
-    raise Unattainable("its fixed axle points forward" if abs(forward) >= least else
+    raise Unattainable("its fixed axle points forward" if abs(forward) >= SIDEWAYS else
                        "its steering, linked by <mimic>, does not let it turn")
 
 
