@@ -105,6 +105,8 @@ RULES = [
      "in how many parts the work is done"),
     ("simulation/batch$", r"^(stretch|parts|spread|cores|threads) = |^return min\(threads",
      r"", "how many threads"),
+    ("analysis/variations", r"^others = |^self\._recent = ", r"",
+     "which points are kept, and which are worked out again"),
     ("analysis/derivatives", r"^inline = |^INLINE = ", r"",
      "whether a step is written as one expression or as calls"),
     ("simulation/integration/", r"^USUAL = |^return (10|2|USUAL \* self\.stages)$", r"",
@@ -544,6 +546,15 @@ EQUIVALENT = {
         "any multiple of a generator",
     ("analysis/steady_equations", "jacobian, defect, fraction = state.jacobian, state.defect, 1.0",
      "1.0 -> 1.01"): "how far Newton's method goes at first, not where it ends",
+    ("analysis/variations", "Z, drag = np.zeros((n, 0)), np.zeros((n, n))", "0 -> 1"):
+        "a symmetry that moves nothing",
+    ("analysis/variations", "if size > ZERO * max(1.0, float(np.linalg.norm(columns[:, i]))):",
+     "1.0 -> 1.01"): "a scale of a tolerance",
+    ("analysis/ignorable_fields", "count = max(STATES, ceil(2 * unknowns / (system.algebroid.nv + "
+     "nxi)))", "2 -> 3"): "how many states: more do as well",
+    ("analysis/ignorable_fields", "count = max(STATES, ceil(2 * unknowns / (system.algebroid.nv + "
+     "nxi)))", "2 * unknowns / (system.algebroid.nv + nxi) -> "
+     "2 * unknowns * (system.algebroid.nv + nxi)"): "how many states: more do as well",
     ("analysis/curvature", "parts = ca.vertcat(ca.SX(0, len(above)),", "0 -> 1"):
         "a row of zeros more",
     ("mechanics/morphism", "if any((side != sides[0]).any() for side in sides):",

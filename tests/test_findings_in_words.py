@@ -58,6 +58,10 @@ def test_components_of_the_curvature():
      "a small loop in a and b shifts z' 2 m/(m rad)"),
     (curvature_of(antisymmetric((0, 0, 1, 2.0), shape=(1, 2, 2)), ("z'",), ("a", "b"),
                   {"z'": "m/s", "a": "", "b": ""}), "a small loop in a and b shifts z' 2 m"),
+    *((curvature_of(antisymmetric((0, 0, 1, 2.0), shape=(1, 2, 2)), ("z'",), ("a", "b"),
+                    {"z'": "m/s", "a": first, "b": second}),
+       "a small loop in a and b shifts z' 2 m/rad")
+      for first, second in (("rad/s", ""), ("", "rad/s"))),
 ], ids=str)
 def test_curvature_in_words(found, words):
     assert describe_curvature(found) == words

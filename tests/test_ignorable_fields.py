@@ -208,6 +208,14 @@ def test_a_sample_at_which_the_speeds_say_nothing_decides_nothing(other):
     np.testing.assert_allclose(linear.eigenvalues ** 2, -9.81, rtol=1e-12)
 
 
+def test_a_sample_at_which_a_force_has_no_finite_slope_decides_nothing():
+    made = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2, force=lambda s: {"x": -ca.sqrt(s.q.x)}),
+        samples=[[x, 0.3] for x in (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5)])
+    linear = linearise(made, [0.25, 0.3], [0.0, 0.0])
+    np.testing.assert_allclose(linear.A, [[0, 1, 0], [-1, 0, 0], [0, 0, 0]], atol=1e-12)
+
+
 def test_euler_s_top_in_its_body_alone():
     """Without an attitude: I w' = I w x w. About its middle axis the growth is
     w sqrt((I3 - I2) (I2 - I1) / (I1 I3))."""

@@ -166,5 +166,5 @@ def describe_curvature(found: Curvature | None, *, most: int = 2) -> str:
 def _unit(units: dict[str, str], name: str, first: str, second: str) -> str:
     """The unit: m/rad^2 for metres of the fibre by two angles."""
     above, a, b = (units[key].removesuffix("/s") for key in (name, first, second))
-    below = f"{a}^2" if a == b else f"({a} {b})"
+    below = f"{a}^2" if a == b else f"({a} {b})" if a and b else a + b
     return f"{above}/{below}" if a or b else above
