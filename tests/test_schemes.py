@@ -299,6 +299,33 @@ def test_a_step_ends_where_and_as_fast_as_constraints_are_then(name):
         np.testing.assert_allclose(off.q[1], places[1], rtol=1e-14)
 
 
+def test_a_lift_changes_one_function_and_nothing_else():
+    """At unit rate; neither the other one, nor what the row between the velocities holds, nor the
+    speeds. It tells the functions as they are then."""
+    system = lagrangian_system(euclidean("x", "y", "z", "s"), lambda s: (
+        s.v.x ** 2 + 2 * s.v.y ** 2 + 3 * s.v.z ** 2 + s.v.s ** 2 + s.v.x * s.v.y) / 2)
+    places = np.linspace(-1, 1, 8)
+    equations = Simulated.of(constrain(
+        system, rows={"turns": lambda s: s.v.s - s.q.x * s.v.x + s.q.z * s.v.y},
+        holonomic={"swings": lambda s: s.q.y - s.q.x ** 2 - ca.sin(s.t),
+                   "twists": lambda s: 2 * s.q.z - s.q.x * s.q.y * ca.cos(s.t)},
+        samples=np.column_stack([places, places ** 2, places ** 3 / 2, places]))).equations
+    vector, lift = StateVector.of(equations), lift_function(equations)
+    rng = np.random.default_rng(4)
+    for _ in range(3):
+        t, x = rng.normal(), rng.normal(size=vector.nx)
+        directions, phi = (part.full() for part in lift(t, x, []))
+        a, b, c = x[:3]
+        np.testing.assert_allclose(phi.ravel(), [b - a ** 2 - np.sin(t),
+                                                 2 * c - a * b * np.cos(t)], rtol=1e-12)
+        slopes = np.array([[-2 * a, 1, 0, 0], [-b * np.cos(t), -a * np.cos(t), 2, 0],
+                           [-a, c, 0, 1]])
+        np.testing.assert_allclose(slopes @ directions[:4], np.eye(3, 2), rtol=0, atol=1e-12)
+        assert directions.shape == (vector.nx, 2) and not directions[4:].any()
+        speed = list(equations.frame.speeds)
+        np.testing.assert_allclose(directions[speed], 0, atol=1e-12)
+
+
 @pytest.mark.parametrize("dt", [0.1, -0.05])
 @pytest.mark.parametrize("name", [name for name in MOVING if SCHEMES[name].symmetric])
 def test_a_step_back_in_time_leads_back_where_constraints_move(name, dt):
