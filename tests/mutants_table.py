@@ -310,6 +310,8 @@ EQUIVALENT = {
      "xi + k * step -> xi - k * step"): "states at equal distances all the same",
     ("systems/areal_velocity", 'return largest(xi[:, 1] - start["xi"][1], energy - energy[0])',
      "0 -> 1"): "what is constant may be compared with any moment",
+    ("compile/lanes", "u.strides[1] // 8, 1, theta.strides[0] // 8, theta.strides[1] // 8, 1)]",
+     "1 -> 2"): "count where u has periods or where there is a record: here is neither",
     ("simulation/bounds", 'return cls((), ca.Function("nhmech_margins", [system.t, system.q], '
      '[ca.DM(0, 1)]))', "1 -> 2"): "the width of a matrix without rows",
     ("simulation/integration/conservation", "SPEED = 3.0", "3.0 -> 3.0300000000000002"):

@@ -17,12 +17,13 @@ import pytest
 from support import needs_compiler
 
 from nhmech import CompileError
-from nhmech.compile import background, compiler as compilers
+from nhmech.compile import background, cache as caches, compiler as compilers
 from nhmech.compile.background import Build, begin_build
 from nhmech.compile.cache import Cache, default_cache
 from nhmech.compile.compiler import (
     SECONDS,
     Compiler,
+    CompileTimeout,
     compile_seconds,
     end_compilers,
     find_compiler,
@@ -245,3 +246,31 @@ def test_clear_leaves_what_is_none_of_its_folders(private):
     (private / "build-notes").write_text("of the user's")
     assert Cache(private, False).clear() == 0
     assert (private / "build-notes").read_text() == "of the user's"
+
+
+class Endless:
+    """A compiler that takes too long, however often it is asked."""
+
+    version = "1"
+
+    def __init__(self):
+        self.asked = []
+
+    def flags(self, instructions):
+        return ()
+
+    def build(self, source, library, instructions):
+        self.asked.append(source.read_text())
+        raise CompileTimeout("it did not finish")
+
+
+def test_code_that_takes_too_long_is_not_tried_again(tmp_path, monkeypatch):
+    """By the same compiler; the log says so once, and nothing is left behind."""
+    said = []
+    monkeypatch.setattr(caches, "_slow", set())
+    monkeypatch.setattr(caches, "_say_slow", said.append)
+    cache, one, other = Cache(tmp_path, False), Endless(), Endless()
+    for compiler, code in ((one, "a"), (one, "a"), (one, "b"), (other, "a"), (one, "a")):
+        assert cache.load(code, compiler, 1) is None
+    assert one.asked == ["a", "b"] and other.asked == ["a"]
+    assert said == ["it did not finish"] * 3 and not list(tmp_path.iterdir())

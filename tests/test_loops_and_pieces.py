@@ -189,3 +189,10 @@ def test_a_loop_knows_which_positions_loads_depend_on(name):
                 moved.add(j)
     assert felt[-1] == "-1" and moved <= {*map(int, felt[:-1])} <= {*range(vector.nconf)}
     assert max(moved) >= 7 and not moved & {0, 1}
+
+
+@pytest.mark.parametrize("on_lift, watches", [("stop", 1), ("ignore", 0)])
+def test_a_loop_looks_at_forces_where_lifting_off_is_watched(on_lift, watches):
+    chart = Simulator(shipped("differential_drive"), on_lift=on_lift).atlas.primary
+    (found,) = re.findall(r"if \((\d) && i - sure >= ", chart._code._source.code)
+    assert int(found) == watches
