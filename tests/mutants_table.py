@@ -938,4 +938,13 @@ EQUIVALENT = {
      "half[:, None] * nodes)[1],", "(u[:-1] + half)[:, None] + half[:, None] * nodes -> "
      "(u[:-1] + half)[:, None] - half[:, None] * nodes"):
         "Gauss's points lie alike before and after the middle",
+    ("urdf/wheels/unrolled", "if all(abs(axle @ other) < 1 - PARALLEL ** 2 for other in axles):",
+     "1 -> 2"): "each direction is tried once more",
+    ("urdf/wheels/unrolled", "if all(abs(axle @ other) < 1 - PARALLEL ** 2 for other in axles):",
+     "2 -> 3"): "directions that nearly are one are tried once more",
+    ("urdf/wheels/opposed", "out = {bool(layout.axis_R(layout.joints[w.name]) @ "
+     "(centre_R(layout, w) - middle) > 0)",
+     "layout.axis_R(layout.joints[w.name]) @ (centre_R(layout, ... -> "
+     "layout.axis_R(layout.joints[w.name]) @ (centre_R(layout, ..."):
+        "whether all point out, or all point in",
 }

@@ -277,6 +277,12 @@ def test_of_wheels_in_one_plane_the_first_tells_its_height():
         link("foot", body=ball), place("foot", (0, 0, 0))))
     (said,) = report_heights(layout, wheels)
     assert said.text.endswith(": j2 100.0 mm above")
+    # of four, each 8 mm above the one before, the second and the third have three about them
+    ball = shape("sphere", (0.5, 0, 0.0235 + 0.03), radius=0.03)
+    layout, wheels = stand(*((k, 1, 0.1 + 0.008 * k, 0.1) for k in range(4)), links=(
+        link("foot", body=ball), place("foot", (0, 0, 0))))
+    (said,) = report_heights(layout, wheels)
+    assert said.text.endswith(": j3 16.0 mm above")
 
 
 def test_of_two_planes_that_of_the_footprint_counts():

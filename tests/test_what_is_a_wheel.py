@@ -215,7 +215,7 @@ def test_candidates_of_a_robot():
              "</ros2_control>",)
     two = ("a", 0.1), ("b", 0.4), ("c", 0.4)
     assert robot(*two, more=motor).floor == pytest.approx(0.3)
-    assert robot(*two, ("left_wheel", 0.8), more=motor).floor == pytest.approx(0.7)
+    assert robot(*two, ("left_wheel", 0.8), ("d", 0.8), more=motor).floor == pytest.approx(0.7)
     mark = (link("base_footprint"), joint("f", "base", "base_footprint", (0, 0, 0.3), kind="fixed"))
     assert robot(("a", 0.1), ("b", 0.4), more=mark).floor == pytest.approx(0.3)
     assert robot(more=mark).floor == pytest.approx(0.3) and robot().floor is None
@@ -405,10 +405,11 @@ def test_a_circle_beside_the_axle_reaches_farther(off, is_found):
 
 @pytest.mark.parametrize("count, radius, strays", [
     (9, 0.93, (0.3, 0.9)), (9, 0.925, (2.2,)), (8, 0.94, (0.3, 0.8, 1.4)), (8, 0.93, (0.3, 0.9))])
-def test_neither_a_hub_nor_stray_vertices_move_the_centre_of_a_circle(count, radius, strays):
+@pytest.mark.parametrize("hub", [0.3, 0.88])
+def test_neither_a_hub_nor_stray_vertices_move_the_centre_of_a_circle(count, radius, strays, hub):
     """Of a tyre with few corners, beside its axle."""
     off = np.array([0.02, 0.0, 0.01])
-    parts = [ring(count) + off, ring(40, 0.3), *(ring(1, radius, start=a) for a in strays)]
+    parts = [ring(count) + off, ring(40, hub), *(ring(1, radius, start=a) for a in strays)]
     solid = find_solid(np.concatenate(parts), Y)
     assert solid.radius == pytest.approx(1 + np.linalg.norm(off), rel=1e-12)
 
