@@ -765,6 +765,11 @@ EQUIVALENT = {
         "both parts are orthogonal by the kinetic energy, which has no sign",
     ("mechanics/samples", "_NEAR = 0.1", "0.1 -> 0.101"): "any distance",
     ("mechanics/kept_equations", "return found.hexdigest()[:32]", "32 -> 33"): "how long a name is",
+    ("mechanics/constrained_hamiltonian", "return Ambient(ca.SX.sym(\"t\"), space.q, ca.SX(0, 1), "
+     "self.theta, space.embedding(space.q),", "0 -> 1"): "an input that is zero",
+    ("mechanics/constrained_hamiltonian",
+     "reduced = row_reduce(chi, ca.SX(chi.shape[0], 1), samples, rank)", "1 -> 2"):
+        "nothing but zeros, one for each row at least",
     ("mechanics/constrained_hamiltonian", "LARGEST = 20_000", "20000 -> 20001"):
         "how long a search goes on",
     ("mechanics/hamiltonisation", "base, Divergence(xi, unit, columns, terms, ca.SX(0, 1))), "
