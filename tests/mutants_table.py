@@ -952,4 +952,8 @@ EQUIVALENT = {
      "layout.axis_R(layout.joints[w.name]) @ (centre_R(layout, ... -> "
      "layout.axis_R(layout.joints[w.name]) @ (centre_R(layout, ..."):
         "whether all point out, or all point in",
+    ("control/path_library", "speed = np.linalg.norm(first, axis=-1)", "-1 -> 1"):
+        "of points in a row the second axis is the last",
+    ("control/path_library", "h, slope, bend = np.diff(s), 1 / speed, -np.sum(first * second, "
+     "axis=-1) / speed ** 4", "-1 -> 1"): "of points in a row the second axis is the last",
 }

@@ -196,6 +196,9 @@ def test_steady_turns_are_those_of_the_model():
         found = regulator.A @ regulator.turn + regulator.B @ regulator.hold + regulator.bend
         np.testing.assert_allclose(found, 0, atol=1e-9 * regulator.speed)
         assert np.abs(regulator.turn).max() > 0.1
+        # on straight ahead, the path turns away
+        turns = np.array([name == "yaw" for name in regulator.names])
+        np.testing.assert_allclose(regulator.bend, -regulator.speed * turns, rtol=1e-15)
 
 
 def test_errors_are_read_off_the_state():

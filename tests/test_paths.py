@@ -304,9 +304,11 @@ def test_arc_length_of_an_uneven_curve_that_goes_round():
     assert np.abs(path.curvature(s) - 1).max() <= 1e-9
 
 
-def test_a_curve_that_stands_still_between_its_pieces_is_refused():
+@pytest.mark.parametrize("begin, end", [(0.376, 0.389), (0.37525, 0.3754)])
+def test_a_curve_that_stands_still_between_its_pieces_is_refused(begin, end):
+    """Where none of them ends, however often they are halved, too."""
     def derivatives(u):
-        moves = np.where((u > 0.376) & (u < 0.389), 0.0, 1.0)
+        moves = np.where((u > begin) & (u < end), 0.0, 1.0)
         along = np.stack([moves, 0 * u], -1)
         return np.stack([u, 0 * u], -1), along, 0 * along
 

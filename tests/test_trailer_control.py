@@ -235,6 +235,18 @@ def test_steering_has_the_right_mean_between_two_moments():
     assert abs(missed) < 1e-3 * abs(chords) and abs(chords) > 1e-5
 
 
+def test_speeds_are_means_over_the_control_period():
+    """Of a wheel, and of steering, that change all the time; in the middle they differ by a
+    thousandth."""
+    step, begin, (nodes, weights) = 0.1, 4.0, np.polynomial.legendre.leggauss(6)
+    held, now = (TrailerFlatness(train(1), FigureEight(7.0), speed=0.8, period=period)
+                 for period in (step, 1e-6))
+    exact = sum(weight / 2 * now._mean_speeds(begin + step * (1 + node) / 2)
+                for node, weight in zip(nodes, weights))
+    np.testing.assert_allclose(held._mean_speeds(begin), exact, rtol=1e-4)
+    assert np.all(np.abs(now._mean_speeds(begin) / exact - 1) > 1e-3)
+
+
 @pytest.mark.parametrize("count", [2, *at_length(1)])
 def test_feed_forward_reproduces_the_path(count):
     """Open loop, kinematic: within 1e-8 m of the moving point over 6 m at steps of 2.5 ms;
