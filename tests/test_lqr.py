@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from support import shipped
+from support import at_length, shipped
 
 import nhmech
 from nhmech.control.lqr import LQR, depends_on, input_scales, steady_motion
@@ -262,6 +262,21 @@ def test_a_lean_is_kept_while_a_reference_turns():
         turned[3:7] = (pin.Quaternion(pin.exp3(angle * n)) * pin.Quaternion(q[3:7])).coeffs()
         np.testing.assert_allclose(reference.displacement(0.0, simulator.reset(q=turned)), 0.0,
                                    atol=1e-9)
+
+
+@pytest.mark.parametrize("turn", [3.0, *at_length(-3.0)])
+def test_a_steep_turn_is_found_by_degrees(turn):
+    """A bicycle at 6 m/s leans by more than 55 degrees, to the inside; nothing changes there."""
+    vehicle = shipped("bicycle")
+    motion = steady_motion(vehicle, (6.0, 0.0, turn))
+    v = vehicle.equations.velocity(0.0, motion.q, motion.xi, vehicle.theta).full().ravel()
+    rates = vehicle.equations.drift(0.0, motion.q, motion.xi, motion.u, vehicle.theta)[1]
+    assert np.abs(rates.full()).max() < 1e-6
+    R = base_pose(motion.q)[:3, :3]
+    named = dict(zip(vehicle.algebroid.v_names, v))
+    assert named["forward_speed"] == pytest.approx(6.0, rel=1e-9)
+    assert named["yaw_rate"] == pytest.approx(turn, rel=1e-9)
+    assert np.arcsin(R[2, 1]) * np.sign(turn) < -np.deg2rad(55)
 
 
 def test_states_that_others_depend_on():
