@@ -956,4 +956,20 @@ EQUIVALENT = {
         "of points in a row the second axis is the last",
     ("control/path_library", "h, slope, bend = np.diff(s), 1 / speed, -np.sum(first * second, "
      "axis=-1) / speed ** 4", "-1 -> 1"): "of points in a row the second axis is the last",
+    ("control/pure_pursuit", "if abs(following - at) <= 1e-12 * lookahead:", "1e-12 -> 1e-06"):
+        "a tolerance: Newton's method doubles the digits",
+    ("control/pure_pursuit", "if abs(following - at) <= 1e-12 * lookahead:",
+     "1e-12 * lookahead -> 1e-12 / lookahead"): "a scale of a tolerance",
+    ("control/pure_pursuit", "following = following if low <= following <= high else "
+     "(low + high) / 2", "2 -> 3"): "another point to go on from",
+    ("control/path_regulator", "found = np.linalg.lstsq(np.hstack([self.A[:, free], self.B]), "
+     "-self.bend, rcond=1e-12)[0]", "1e-12 -> 1e-06"):
+        "a tolerance, between rounding and dependent columns",
+    ("control/lqr", "turns = np.linspace(0.0, wanted[\"yaw_rate\"], TURNS + 1)[1:] if "
+     "wanted[\"yaw_rate\"] else [0.0]", "TURNS + 1 -> TURNS - 1"):
+        "a member more or less on the way into a turn",
+    ("control/collocation", "def solve(self, iterations: int = 500, tolerance: float = 1e-8, "
+     "quiet: bool = True) -> Plan:", "500 -> 501"): "how many rounds a search may take",
+    ("control/collocation", "self.opti.solver(\"ipopt\", {\"print_time\": not quiet, "
+     "\"expand\": True},", "True -> False"): "how fast the same functions are evaluated",
 }

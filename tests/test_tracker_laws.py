@@ -611,7 +611,7 @@ def test_pure_pursuit_on_a_circle():
         path = circle(radius, left)
         for s in (0.0, 1.0, 2.5):
             x, y, heading, curvature = (float(value) for value in path.at(s))
-            for lookahead in (0.1, 0.5, 1.2, 1.95 * radius):
+            for lookahead in (0.1, 0.5, 1.2, 1.9 * radius, 1.95 * radius):
                 at = pure_pursuit.goal(path, (x, y), s, lookahead)
                 to = path.point(at) - (x, y)
                 assert np.hypot(*to) == pytest.approx(lookahead, rel=1e-11)
