@@ -960,8 +960,6 @@ EQUIVALENT = {
         "a tolerance: Newton's method doubles the digits",
     ("control/pure_pursuit", "if abs(following - at) <= 1e-12 * lookahead:",
      "1e-12 * lookahead -> 1e-12 / lookahead"): "a scale of a tolerance",
-    ("control/pure_pursuit", "following = following if low <= following <= high else "
-     "(low + high) / 2", "2 -> 3"): "another point to go on from",
     ("control/path_regulator", "found = np.linalg.lstsq(np.hstack([self.A[:, free], self.B]), "
      "-self.bend, rcond=1e-12)[0]", "1e-12 -> 1e-06"):
         "a tolerance, between rounding and dependent columns",

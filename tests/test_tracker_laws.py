@@ -620,6 +620,20 @@ def test_pure_pursuit_on_a_circle():
                 assert pure_pursuit.arc(to, heading) == pytest.approx(curvature, rel=1e-9)
 
 
+@pytest.mark.parametrize("path", [EIGHT, circle(1.0)], ids=["figure8", "circle"])
+def test_the_goal_of_a_pursuit_is_as_far_away_as_it_looks(path):
+    """From beside the path too, and where it bends back so that Newton's method alone leads away
+    from the goal."""
+    rng = np.random.default_rng(4)
+    for _ in range(60):
+        s, side, lookahead = rng.uniform((0.0, -0.2, 0.25), (path.length, 0.2, 1.75))
+        x, y, heading, _ = path.station(s)
+        point = x - side * sin(heading), y + side * cos(heading)
+        at = pure_pursuit.goal(path, point, s, lookahead)
+        assert s < at < s + 5 * lookahead
+        assert np.hypot(*(path.point(at) - point)) == pytest.approx(lookahead, rel=1e-9)
+
+
 @cache
 def pursued(path, lookahead, offset, duration):
     def law(t, pose, _):
