@@ -55,6 +55,30 @@ def sleigh(ahead, *, odometer=False, inertia=J, **more):
     return constrain(lagrangian_system(space, energy, **more), rows=rows)
 
 
+def test_friction_on_a_belt_keeps_one_that_grows_along_it():
+    """x' = c and y'' = -k y': N = exp(k x / c)."""
+    c, k = 2.0, 0.3
+    belt = invariant_measure(constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        5 * (s.v.x ** 2 + s.v.y ** 2) / 2), force=lambda s: {"y": -5 * k * s.v.y}),
+        rows={"belt": lambda s: s.v.x - c}))
+    assert belt.has_measure
+    np.testing.assert_allclose(belt.trace([0.1, 0.2]), [[k], [0]], rtol=1e-14, atol=1e-15)
+    assert belt.density([1.5, 0.2], [0.5, 0.1]) == pytest.approx(np.exp(k / c), rel=1e-12)
+
+
+def test_a_coordinate_that_nothing_moves_has_no_part_in_it():
+    still = invariant_measure(constrain(lagrangian_system(euclidean("x", "w"), lambda s: (
+        s.v.x ** 2 + s.v.w ** 2) / 2), rows={"still": lambda s: s.v.w}))
+    assert still.has_measure and still.density([1.5, 0.2], [0.5, 0.2]) == pytest.approx(1)
+
+
+def test_the_divergence_of_a_sleigh():
+    """m a / (J + m a^2) per forward speed."""
+    found = invariant_measure(sleigh(0.25), ("forward_speed", "yaw_rate"))
+    np.testing.assert_allclose(found.trace([0.1, 0.2, 0.3]),
+                               [[0], [M * 0.25 / (J + M * 0.25 ** 2)], [0]], rtol=1e-13, atol=1e-15)
+
+
 def test_a_sleigh_keeps_one_where_its_centre_is_above_the_blade():
     assert invariant_measure(sleigh(0.0)).has_measure
     for length in LENGTHS:

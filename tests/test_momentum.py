@@ -24,11 +24,13 @@ from symmetric_systems import (
 )
 
 from nhmech import InputError, MechanicsError
+from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 from nhmech.mechanics.lagrange_multipliers import lagrange_multipliers
 from nhmech.mechanics.momentum import momentum_map, nonholonomic_momentum
 from nhmech.mechanics.symmetry import symmetry
 from nhmech.mechanics.symmetry_search import find_symmetry
+from nhmech.mechanics.writing import constrain, lagrangian_system
 
 XZ = {"x": lambda s: {"x": 1}, "z": lambda s: {"z": 1}}
 DISK = {**X, **Y, "turn": lambda s: {"x": -s.q.y, "y": s.q.x, "theta1": 1},
@@ -218,6 +220,21 @@ def test_wrong_sections_are_named(samples):
     with pytest.raises(MechanicsError, match="no momentum equation: no combination of x, y, "
                                              "turn lies in the .*purely kinematic"):
         nonholonomic_momentum(symmetry(carriage(), SE2))
+
+
+def test_a_row_that_binds_some_generators_in_closed_form():
+    """z' = y x' binds d/dx and d/dz, not d/dw: (x' + y z')' = y' z' + f_x + y f_z, w'' = f_w."""
+    free = lagrangian_system(euclidean("x", "y", "z", "w"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2 + s.v.w ** 2) / 2,
+        force=lambda s: {"x": 3.0, "z": 5.0, "w": 7.0})
+    tied = constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x})
+    found = nonholonomic_momentum(symmetry(tied, {
+        name: lambda s, name=name: {name: 1} for name in ("x", "z", "w")}))
+    assert found.names == ("w", "x")
+    q, v = [0.1, 0.4, 0.2, 0.3], [0.7, 0.5, 0.28, 1.1]
+    np.testing.assert_allclose(found.momentum(0, q, v, []), [[1.1], [0.7 + 0.4 * 0.28]], rtol=1e-14)
+    np.testing.assert_allclose(found.rate(0, q, v, [], []),
+                               [[7.0], [0.5 * 0.28 + 3.0 + 0.4 * 5.0]], rtol=1e-14)
 
 
 @pytest.mark.parametrize("row", [1e-10, 1.0, 1e10])
