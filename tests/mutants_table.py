@@ -836,6 +836,8 @@ EQUIVALENT = {
         "a derivative more than are used",
     ("control/trailer_flatness", "return np.linalg.lstsq(rows, wanted, rcond=1e-9)[0]",
      "1e-09 -> 0.001"): "a tolerance, between rounding and dependent rows",
+    ("control/bicycle", "self.path = line(1.0) if path is None else path", "1.0 -> 1.01"):
+        "a line is followed straight on beyond its end",
     ("control/balance", "point=to_triple(point, 6))", "6 -> 7"): "how many digits are kept",
     ("control/mpc", "def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, "
      "stages: int = 20,", "20 -> 21"): "into how many parts a horizon goes is a choice",

@@ -165,6 +165,13 @@ def test_weights_are_those_of_pitch_and_wheels(round_):
     assert held.commanded_twist.tolist() == [0, 0, 0]
 
 
+def test_angles_of_wheels_are_no_states():
+    """Also of one that is not quite round, which then has some."""
+    vehicle = shipped("pendulum").with_parameters({"left_wheel.Ixx": 1.3e-5})
+    assert [name.removesuffix("'") for name in Balance(vehicle).names] == [
+        "pitch", "left_wheel_joint", "right_wheel_joint", "pitch_rate"]
+
+
 @pytest.mark.parametrize("weight", [0.0, -1.0, np.nan])
 def test_speeds_have_a_weight(weight):
     with pytest.raises(nhmech.InputError, match="speed_weight = .* must be a"):
