@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from nhmech.analysis.axles import Axles, _meet
 from nhmech.analysis.energy_balance import EnergyBalance
 from nhmech.analysis.equilibria import pitch_of
-from nhmech.analysis.limits import Cause, Limit, Limits
+from nhmech.analysis.limits import Cause, Limit, Limits, _least
 from nhmech.analysis.linearise import Linearisation, _displacement_unit
 from nhmech.analysis.mobility import planar
 from nhmech.analysis.rolling_limits import RunValidity
@@ -231,6 +231,14 @@ def test_limits_in_lines():
     assert last == "not judged      f, g: slide sideways by the model"
     assert repr(found) == ("<Limits on a circle of 1.5 m: first slip 2.5 m/s: l slips, turning "
                            "left; first lift-off none: nothing sets one>")
+
+
+def test_the_least_limit_is_the_first_of_those_that_are_equal_to_four_digits():
+    one, less, same = (replace(SLIP, value=value) for value in (2.0, 1.9, 1.9 * (1 + 0.9e-4)))
+    more = replace(SLIP, value=1.9 * (1 + 1.1e-4))
+    assert _least(one, less) is less and _least(less, one) is less
+    assert _least(NONE, one) is one and _least(NONE, replace(NONE)) is NONE
+    assert _least(same, less) is same and _least(more, less) is less
 
 
 def test_who_cannot_brake_does_not_stop():

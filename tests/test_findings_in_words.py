@@ -122,7 +122,12 @@ def mobility_of(**changes):
     (mobility_of(trailing=("f",)), CLASSES[2, 0]),
     (mobility_of(degree=1, steerability=1, fixed=1, trailing=("f",), leaning=True),
      f"{CLASSES[1, 1]}, leaning or pitching not counted"),
-    (mobility_of(degree=0), "none of the five classes")])
+    (mobility_of(degree=0), "none of the five classes"),
+    (mobility_of(steerability=1), "one steered wheel, no fixed axle"),
+    (mobility_of(degree=1, steerability=2), "two independent steerings, no fixed axle"),
+    (mobility_of(degree=1, steerability=1), "car-like: one steering beside a fixed axle"),
+    (mobility_of(degree=3),
+     "omnidirectional: any motion is possible at once, without steering")])
 def test_the_class_in_words(found, words):
     assert found.type_in_words == words
     assert found.manoeuvrability == (None if words == "no wheels"

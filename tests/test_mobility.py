@@ -94,6 +94,18 @@ def test_what_is_undetermined():
     assert mobility(shipped("omni")).splits == 0 and mobility(shipped("bicycle")).undetermined == ()
 
 
+@pytest.mark.parametrize("radius", [0.1, 1e-5])
+def test_what_is_undetermined_does_not_depend_on_the_size_of_wheels(radius):
+    """Of four wheels that slide sideways: their loads, in one way."""
+    parts, wheels = [link("base", 6.0, com=(0, 0, 0.1))], []
+    for i, (x, y) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1))):
+        parts += [link(f"wheel{i}", 0.1), joint(f"j{i}", "base", f"wheel{i}", (x, y, radius))]
+        wheels.append(nhmech.Wheel(f"j{i}", "disc", radius))
+    found = mobility(nhmech.load(robot(*parts), wheels=wheels, skid=1.5))
+    assert found.splits == 1
+    assert found.undetermined == tuple((f"j{i}", "normal") for i in range(4))
+
+
 def test_a_system_without_wheels_has_rows_but_no_class():
     found = mobility(differential_drive().constrained)
     assert (found.rows, found.rank, found.speeds, found.type,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import cos, inf, sin
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from support import askew, joint, link, robot, shipped
 from test_limits import MU, WITHIN, B, G, H, L, M, R, X, wheeled
@@ -13,6 +14,8 @@ import nhmech
 from nhmech import Wheel
 from nhmech.analysis import Cause, lift_acceleration, limits
 from nhmech.analysis.demand import steady_turn
+from nhmech.analysis.friction import known_coefficients
+from nhmech.analysis.limits import _Judge
 from nhmech.vehicle.reactions import balance
 
 OFFSET, YAW = (0.3, 0.07), 0.4         # of a robot's own base in its askew one
@@ -32,6 +35,36 @@ def test_the_base_that_speeds_are_of_changes_no_force(name, curvature):
     assert load.names == other.names
     np.testing.assert_allclose(other.split, load.split, rtol=0, atol=1e-9 * load.size)
     np.testing.assert_allclose(others, efforts, rtol=0, atol=1e-9 * np.abs(efforts).max())
+
+
+@pytest.mark.parametrize("rpy", [(0.3, 0.0, 0.0), (0.0, -0.2, 0.0), (0.2, -0.1, -1.2)])
+def test_a_base_frame_that_leans_looks_ahead_along_the_ground(rpy):
+    """At right angles to its y axis; speeds and slopes are along that way."""
+    own = shipped("differential_drive")
+    text = nhmech.urdf_path("differential_drive").read_text().replace("</robot>", (
+        '<link name="root"/>' + joint("turn", "root", "base_link", (0.3, 0.07, 0.02), rpy,
+                                      kind="fixed") + "</robot>"))
+    seen = nhmech.load(text)
+    R = pin.rpy.rpyToMatrix(*rpy).T                  # of the root in the robot's own frame
+    ahead = np.cross(R[:, 1], [0, 0, 1]) / np.linalg.norm(R[:2, 1])
+    curvature, uphill = 0.3, np.array([0.12, -0.07])
+    factor = ahead @ ([1, 0, 0] + curvature * np.cross([0, 0, 1], R @ (-0.3, -0.07, -0.02)))
+    turned = np.column_stack([ahead, np.cross([0, 0, 1], ahead)]) @ uphill
+    load, efforts = steady_turn(own, curvature).load(1.3, 0.4, tuple(turned[:2]))
+    other, others = steady_turn(seen, curvature / factor).load(1.3 * factor, 0.4 * factor,
+                                                               tuple(uphill))
+    np.testing.assert_allclose(other.split, load.split, rtol=0, atol=1e-9 * load.size)
+    np.testing.assert_allclose(others, efforts, rtol=0, atol=1e-9 * np.abs(efforts).max())
+
+
+@pytest.mark.parametrize("uphill", [(0.0, 0.0), (0.3, -0.4), (-1.2, 0.5)])
+def test_at_rest_on_a_slope_the_ground_carries_the_weight(uphill):
+    """Straight up against gravity, which is along -(n + a forward + b left)."""
+    vehicle = shipped("differential_drive")
+    load, _ = steady_turn(vehicle, 0.0).load(uphill=uphill)
+    weight = G * sum(inertia.mass for inertia in vehicle.model.inertias)
+    up = np.array([*uphill, 1.0]) / np.linalg.norm([*uphill, 1.0])
+    np.testing.assert_allclose(load.axes.T @ load.split, weight * up, rtol=0, atol=1e-9 * weight)
 
 
 def test_the_standard_circle_is_of_one_metre_at_one_metre_per_second():
@@ -76,7 +109,8 @@ def test_the_wheel_of_less_friction_slips_first(mu, name):
 def test_who_slips_is_read_where_nobody_lifts_yet():
     """The front would lift at an acceleration 1.2 times as large."""
     height = 0.3
-    found = limits(wheeled(com=(X, 0.0, height)), MU).acceleration
+    cart = wheeled(com=(X, 0.0, height))
+    found = _Judge(cart, known_coefficients(cart, MU)).acceleration(1.0)
     assert found.value == pytest.approx(G * MU * (L - X) / (L - MU * height), rel=WITHIN)
     assert found.cause is Cause.SLIP and found.names == ("l", "r")
     assert found.value < G * X / height < 1.5 * found.value

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import MechanicsError
+from ..mechanics.distribution import Component
 from ..once import cached_property
 from ..vehicle.reactions import balance
 from ..vehicle.rows import MIDDLE
@@ -134,18 +135,18 @@ def steady_turn(vehicle: Vehicle, curvature: float) -> Demand:
 
 def _lateral(vehicle: Vehicle, curvature: float) -> float:
     """Lateral speed of the base's origin for a forward speed of one that a fixed axle requires, or
-    the middle of those that scrub; None if none does."""
-    length = vehicle.steering.length
-    if vehicle.steering.fixed:
-        forward, lateral, turn = vehicle.steering.fixed[0].straight
-    elif MIDDLE in vehicle.constrained.distribution.components:
-        row = vehicle.constrained.distribution.components.index(MIDDLE)
+    the middle of those that scrub; zero if none does."""
+    steering, components = vehicle.steering, vehicle.constrained.distribution.components
+    held = Component(steering.fixed[0].wheel, "lateral") if steering.fixed else MIDDLE
+    if held in components:
         q = vehicle.configuration()
-        forward, lateral, turn = vehicle.constraint_matrix(q)[row, :6] @ _planar(vehicle, q)
-        turn /= length
+        row = vehicle.constraint_matrix(q)[components.index(held), :6]
+        forward, lateral, turn = row @ _planar(vehicle, q)
+    elif steering.fixed:       # of two linked ones
+        forward, lateral, turn = steering.fixed[0].straight * (1, 1, steering.length)
     else:
         return 0.0
-    across = forward + turn * curvature * length
+    across = forward + turn * curvature
     if abs(lateral) >= SIDEWAYS:
         return float(-across / lateral)
     if abs(across) < SIDEWAYS:
@@ -192,7 +193,8 @@ def _check_limit(vehicle: Vehicle, name: str, angle: float) -> None:
 
 
 def _axes(vehicle: Vehicle, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Forward, left and up in W: the base's x axis laid on the ground, and the ground's normal."""
+    """Forward, left and up in W: along the ground at right angles to the base's y axis, and the
+    ground's normal."""
     n = vehicle.placer.normal
     forward = np.cross(pin.Quaternion(q[3:7]).toRotationMatrix()[:, 1], n)
     forward /= np.linalg.norm(forward)
