@@ -800,6 +800,11 @@ def test_a_steered_wheel_in_one_piece_is_a_blade_where_it_stands(turn):
     assert str(one.reason).endswith("'to_fork' steers it")
 
 
+def test_a_blade_along_x_has_a_unit_axis():
+    (one,), _ = fork(drum(rpy=(0, pi / 2, 0)))
+    assert one.wheel.axis == pytest.approx((1, 0, 0), abs=1e-6)
+
+
 @pytest.mark.parametrize("words, count", [
     (dict(body=drum()), 1), (dict(body=drum(), name="caster"), 0),
     # up to 0.15 radii off the ground, and as level as an axle

@@ -58,6 +58,16 @@ def test_a_body_higher_than_the_wheels_is_on_its_feet(more, said):
     assert depth(deep, wheels=()) is None
 
 
+def test_balls_are_no_measure_of_what_is_on_its_feet():
+    """A body that is higher than the wheels, although not than a ball beside them."""
+    body = shape("box", (0, 0, -0.2), size="0.1 0.1 0.1") + shape("sphere", (0, 0, 0.3), radius=0.1)
+    layout, made = stand(*THREE, links=(link("body", body=body), place("body", (0, 0, 0))))
+    ball = Wheel(None, "caster_ball", 0.3, link="base", point=tuple(SHIFT + (0, 0, 0.3)))
+    for wheels in (made, [*made, ball]):
+        assert not [n for n in report_bearing(layout, wheels, ())
+                    if n.kind is NoticeKind.UPSIDE_DOWN]
+
+
 def test_meshes_count_with_their_lowest_and_highest_vertices(tmp_path):
     points = [(0, 0, -0.3), (0, 0.1, 0.1), (0.2, 0, 0)]
     body = mesh(tmp_path / "a.stl", points)

@@ -179,6 +179,7 @@ def test_the_axis_that_is_meant_points_to_the_left_or_forward(rpy, body_rpy, mea
         assert (word in text) and ("If they steer" in text) == steer
     alone = axis_error(layout, upright_axes(layout)[:1], True).text
     assert "(If it steers a wheel" in alone
+    assert "steer" not in axis_error(layout, upright_axes(layout)).text
 
 
 @pytest.mark.parametrize("axis, along, words, remedied", [
