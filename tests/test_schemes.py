@@ -243,6 +243,7 @@ def mass(force=lambda s: 0.0, potential=lambda s: 0.0, **options) -> Simulated:
     (lambda: mass(potential=lambda s: s.t), False, False, ["the energy depends on time"]),
     (lambda: mass(rows={"drift": lambda s: s.v.y - 1}), False, False, ["constraints are affine"]),
     (lambda: mass(rows={"still": lambda s: s.v.y}), False, False, []),
+    (lambda: mass(rows={"turns": lambda s: s.v.y - (1 + s.t) * s.v.x}), False, False, []),
     (lambda: mass(lambda s: -s.v.x, lambda s: s.t, rows={"drift": lambda s: s.v.y - 1}), True,
      False, ["inputs act", "constraints are affine", "the energy depends on time"]),
     (lambda: mass(lambda s: -s.v.x), True, True, ["speeds are commanded"]),
