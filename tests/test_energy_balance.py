@@ -211,6 +211,21 @@ def test_tyres_in_the_air_take_nothing():
         assert np.abs(balance.rest).max() < 1e-11 * balance.total[0]
 
 
+def test_what_tyres_that_follow_their_loads_take_is_accounted_for():
+    """In a turn, by the trapezoidal rule over records: a quarter is left at half their distance."""
+    car = shipped("ackermann_car").description.wheels
+    wheels = [Wheel(one.joint, "disc", one.radius, law="tyre", tyre="passenger_car",
+                    driven=one.driven) for one in car]
+    vehicle = nhmech.load(nhmech.urdf_path("ackermann_car"), wheels=wheels)
+    simulator, rest = nhmech.Simulator(vehicle, dt=1e-3, on_fall="ignore"), []
+    for every in (20, 10):
+        simulator.reset(xi={"forward_speed": 6.0, "lateral_speed": 1.0, "yaw_rate": 1.0})
+        balance = energy_balance(simulator.run(0.2, every=every))
+        rest.append(np.abs(balance.rest).max() / -balance.passive[-1])
+    assert balance.passive[-1] < -0.02 * balance.total[0] and not balance.contacts.any()
+    assert rest[1] < 0.01 and rest[0] / rest[1] == pytest.approx(4, abs=1.0)
+
+
 def test_impacts_are_accounted_for():
     """Of wheels that land with a bounce, one may do work that another takes: the account of all of
     them closes to rounding."""

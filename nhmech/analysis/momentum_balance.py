@@ -80,4 +80,4 @@ def momentum_balance(symmetry: Symmetry, t: np.ndarray, q: np.ndarray, v: np.nda
     J = np.array([found.momentum(*state, theta).full().ravel() for state in zip(t, q, v)])
     rate = np.array([found.rate(*state, theta).full().ravel() for state in zip(t, q, v, u)])
     integral = make_interp_spline(t, rate, k=5).antiderivative()
-    return MomentumBalance(found.names, J, J - J[0] - (integral(t) - integral(t[0])))
+    return MomentumBalance(found.names, J, J - J[0] - integral(t))
