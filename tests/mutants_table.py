@@ -604,6 +604,8 @@ EQUIVALENT = {
      "hessian @ rng.normal(size=nv) - rest"): "a start is any: points of the manifold are near it",
     ("mechanics/invariant_measure", "units[units == 0] = 1.0", "1.0 -> 1.01"):
         "a unit of coordinates that nothing moves",
+    ("mechanics/printing", "flow = ca.SX(d.m, 1) if d.flow is None else d.flow", "1 -> 2"):
+        "a second column, of which no entry is read",
     ("mechanics/writing", "near = get_close_matches(name, names, 1)", "1 -> 2"):
         "the nearest is the first, and the only one that is read",
     ("mechanics/writing", "found = ca.SX(0, 0)", "0 -> 1"):
