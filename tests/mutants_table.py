@@ -156,6 +156,11 @@ RULES = [
      "how large a path is for which nobody said it is a choice"),
     ("control/path_reference", r"^(SAMPLES|DIGITS) = |SAMPLES \+ 1\)",
      r"^\d+ -> \d+$| -> SAMPLES - ", "how finely a path is kept: one more does as well"),
+    ("control/path_library", r"^at = s\[:-1\] \+ np\.diff", r"^4 -> 5$|/ 4 -> ",
+     "where pieces are judged, or that they are halved more often"),
+    ("control/path_library", r"^speed = np\.linalg\.norm\(derivatives\(u\(at\)\)\[1\]|"
+     r"^return float\(np\.abs\(speed \* u\.", r"^-?1 -> |^speed \* ",
+     "that pieces are halved more often; of points in a row the second axis is the last"),
     ("control/path_regulator", r"self\._half_turn", r"[+-] self\._half_turn -> ",
      "half a turn either way"),
 ]

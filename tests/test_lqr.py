@@ -125,8 +125,8 @@ def test_a_mode_is_lost_below_a_millionth_of_the_system(share, is_lost):
         [[0.6, 0.0], [0.0, -0.6]], [[small * np.hypot(1.2, push) / 1.2], [push]])) == is_lost
 
 
-@pytest.mark.parametrize("share, parts", [(0.29, "x0"), (0.31, "x0, x1"), (3.2, "x1, x0"),
-                                          (3.4, "x1")])
+@pytest.mark.parametrize("share, parts", [(0.299, "x0"), (0.302, "x0, x1"), (3.31, "x1, x0"),
+                                          (3.35, "x1")])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_mode_is_told_by_what_has_most_of_it(share, parts, sign):
     """States with three tenths of the largest part, the largest first."""

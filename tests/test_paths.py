@@ -304,6 +304,22 @@ def test_arc_length_of_an_uneven_curve_that_goes_round():
     assert np.abs(path.curvature(s) - 1).max() <= 1e-9
 
 
+def test_arc_length_of_a_curve_that_begins_evenly():
+    """The unit circle by its arc length up to a knot, then by a parameter that nearly stops."""
+    def derivatives(u):
+        late = np.maximum(u, 0.0)
+        angle, speed = u - 0.48 * (late - np.sin(late)), 1 - 0.48 * (1 - np.cos(late))
+        out, along = (np.stack(pair, -1) for pair in ((np.cos(angle), np.sin(angle)),
+                                                      (-np.sin(angle), np.cos(angle))))
+        return (out, along * speed[..., None], along * (-0.48 * np.sin(late))[..., None]
+                - out * speed[..., None] ** 2)
+
+    path = Parametric(derivatives, (-1.0, 0.0, 4 * pi))
+    s = np.random.default_rng(0).uniform(0, path.length, 200)
+    assert path.length == pytest.approx(1 + 0.52 * 4 * pi, rel=1e-12)
+    assert np.abs(path.heading(s) - pi / 2 - s + 1).max() <= 1e-9
+
+
 @pytest.mark.parametrize("begin, end", [(0.376, 0.389), (0.37525, 0.3754)])
 def test_a_curve_that_stands_still_between_its_pieces_is_refused(begin, end):
     """Where none of them ends, however often they are halved, too."""
