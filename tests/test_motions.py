@@ -84,3 +84,14 @@ def test_what_depends_on_time_is_held_at_the_time_that_is_asked_for():
     for t in (0.0, 0.7):
         for E in motions(made, t=t).at_points():
             np.testing.assert_allclose([-np.cos(t), -0.3, 1] @ E, 0, atol=1e-12)
+
+
+def test_the_first_coordinates_that_tell_the_others_are_the_variables():
+    """On a plane, and on a line, in general position."""
+    space = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+    one, two = (lambda s: s.q.x + 2 * s.q.y - 3 * s.q.z), (lambda s: 2 * s.q.x - s.q.y + s.q.z)
+    assert motions(constrain(space, holonomic={"one": one})).variables == ("x", "y")
+    assert motions(constrain(space, holonomic={"one": one, "two": two})).variables == ("x",)
+    level = {"level": lambda s: s.q.x}
+    assert motions(constrain(space, holonomic=level)).variables == ("y", "z")
