@@ -778,6 +778,8 @@ EQUIVALENT = {
         "both parts are orthogonal by the kinetic energy, which has no sign",
     ("mechanics/samples", "_NEAR = 0.1", "0.1 -> 0.101"): "any distance",
     ("mechanics/kept_equations", "return found.hexdigest()[:32]", "32 -> 33"): "how long a name is",
+    ("mechanics/forms", "pulled = ca.substitute(theta[:1 + V.numel()], system.v, V)", "1 -> 2"):
+        "a zero more, which is read as the zero behind it: theta_L has no part in dv",
     ("mechanics/constrained_hamiltonian", "return Ambient(ca.SX.sym(\"t\"), space.q, ca.SX(0, 1), "
      "self.theta, space.embedding(space.q),", "0 -> 1"): "an input that is zero",
     ("mechanics/constrained_hamiltonian",
