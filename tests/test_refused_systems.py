@@ -21,6 +21,7 @@ from nhmech.mechanics import (
     lagrange_dalembert,
     lagrange_multipliers,
     lagrangian_system,
+    nonholonomic_bracket,
     nonholonomic_momentum,
     projection,
     quotient,
@@ -289,6 +290,7 @@ def test_one_sample_at_which_all_is_regular_is_enough(energy, rate):
                      samples=np.array([[0.0, 0.0], [2.0, 1.0]]))
     found = projection(made, ("x'", "y'")).drift(0, [2.0, 1.0], [0.3, 0.4], [], [])[1].full()
     np.testing.assert_allclose(found.ravel(), [rate, 0], rtol=1e-12)
+    assert nonholonomic_bracket(made).rank([2.0, 1.0], [0.3, 0.4]) == 4
 
 
 @pytest.mark.parametrize("former", FORMERS)
