@@ -678,8 +678,6 @@ EQUIVALENT = {
      "0 -> 1"): "of a node that is no input: it is not read",
     ("control/twist_rule", "free = ways[int(np.sum(sizes > PARALLEL * sizes[0])):] / scales",
      "0 -> 1"): "a scale of a tolerance",
-    ("control/twist_rule", "fits, starts, share = ca.SX(True), ca.SX(True), ca.SX(1)", "1 -> 2"):
-        "only where no axle bars any of the twist: all of it is driven there, or nothing",
     ("control/twist_rule", "starts = ca.logic_and(starts, both(*ca.vertsplit(side * before)) >= "
      "-ROUNDING)", "side * before -> side / before"): "of one sign",
     ("analysis/cone_programme", "scale = 1 / np.sqrt(hessian.diagonal())", "1 -> 2"):
