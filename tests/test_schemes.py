@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support import at_most, needs_compiler, shipped
 
-from nhmech import Ground, InputError
+from nhmech import Ground, InputError, Simulator
 from nhmech.compile.adaptive import compile_adaptive
 from nhmech.compile.status import Status
 from nhmech.mechanics import constrain, euclidean, lagrangian_system
@@ -273,6 +273,22 @@ def test_a_force_of_the_third_degree_in_the_speeds_is_not_quadratic(size, share,
 
 # -- what moves with time --------------------------------------------------------------------------
 MOVING = [name for name in SCHEMES if not SCHEMES[name].is_conservative]
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_a_single_coordinate_may_be_led_along(name):
+    """No speed is left: x = 0.2 + t^3 / 3 for x' = t^2, and rest where energy is to be kept."""
+    system = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2)
+    moves = name in MOVING
+    led = constrain(system, rows={"leads": (lambda s: s.v.x - s.t ** 2) if moves
+                                  else (lambda s: s.v.x)})
+    simulator = Simulator(led, dt=0.01, integrator=name)
+    simulator.reset(q=[0.2])
+    run = simulator.run(1.0)
+    assert run.stop == "duration"
+    np.testing.assert_allclose(run.q[:, 0], 0.2 + moves * run.t ** 3 / 3, rtol=0,
+                               atol=2e-5 if name in ("gauss", "kahan") else 1e-12)
+    np.testing.assert_allclose(run.v[:, 0], moves * run.t ** 2, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", MOVING)

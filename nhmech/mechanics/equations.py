@@ -86,7 +86,7 @@ def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.S
     drift."""
     system = frame.constrained.system
     v = frame.velocity(xi)
-    rate = acceleration[list(frame.speeds)]
+    rate = acceleration[list(frame.speeds), :]     # a column without speeds, too
     written = ca.substitute([system.q_rate, rate, lam, acceleration], [system.v], [ca.densify(v)])
     q_rate, xi_rate, lam, acceleration, v = (ca.densify(e) for e in system.expand(*written, v))
     inputs, names = [system.t, system.q, xi, system.u, system.theta], ["t", "q", "xi", "u", "theta"]

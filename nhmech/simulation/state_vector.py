@@ -59,6 +59,11 @@ class StateVector:
                      for _, iq, angle in self.slots)
         return (*positions, *xi_names)
 
+    def split(self, x: ca.SX | ca.MX) -> list:
+        """The configuration's part of x, and xi; symbolic. (Slices of a single number have other
+        shapes.)"""
+        return ca.vertsplit(x, [0, self.nconf, self.nx])
+
     def configuration(self, x):
         """q (nq,) from the configuration's part of x; symbols or numbers."""
         symbolic = isinstance(x, ca.SX)
@@ -104,5 +109,6 @@ def state_symbols(equations: Equations) -> tuple[ca.SX, ca.SX, ca.SX]:
     theta."""
     vector, system = StateVector.of(equations), equations.constrained.system
     x = ca.SX.sym("x", vector.nx)
-    q = vector.configuration(x[:vector.nconf])
-    return x, q, equations.velocity(system.t, q, x[vector.nconf:], system.theta)
+    configuration, xi = vector.split(x)
+    q = vector.configuration(configuration)
+    return x, q, equations.velocity(system.t, q, xi, system.theta)

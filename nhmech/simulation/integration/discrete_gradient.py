@@ -57,7 +57,7 @@ class DiscreteGradient:
         newton = ca.SX.sym("newton", NEWTON.start(flow).size1_out(1))
         energy, form = self._energy(flow), self._form(flow)
         ends, move = (x, x + dt * z), dt * z[:nconf]
-        middle, xi = (ends[0] + ends[1]) / 2, [end[nconf:] for end in ends]
+        middle, xi = (ends[0] + ends[1]) / 2, [flow.state_vector.split(end)[1] for end in ends]
         mass, moves, skew = form(t, middle, theta)
 
         def mean(c: ca.SX) -> ca.SX:
@@ -69,7 +69,7 @@ class DiscreteGradient:
         missing = mean(ends[1][:nconf]) - mean(ends[0][:nconf]) - ca.dot(slope, move)
         slope += missing / (ca.sumsqr(move) + TINY ** 2) * move
         masses = (energy(t, end, theta)[1] for end in ends)
-        speeds = solve_definite(mass, sum(masses) @ middle[nconf:] / 2)
+        speeds = solve_definite(mass, sum(masses) @ flow.state_vector.split(middle)[1] / 2)
         rate = ca.vertcat(moves @ speeds, solve_definite(mass, skew @ speeds - moves.T @ slope))
         correction = NEWTON.correct(newton, dt, rate - z, nconf)
         size = ca.sqrt(ca.sumsqr(dt * correction / (1 + ca.fabs(x))) / nx)
@@ -81,7 +81,8 @@ class DiscreteGradient:
         t, x, _, theta, _ = flow.arguments(ca.SX)
         system, vector = flow.equations.constrained.system, flow.state_vector
         raw = ca.SX.sym("raw", vector.nx)
-        q, xi = vector.configuration(raw[:vector.nconf]), raw[vector.nconf:]
+        configuration, xi = vector.split(raw)
+        q = vector.configuration(configuration)
         v = flow.equations.velocity(t, q, xi, theta)
         energy = ca.substitute(
             system.expand(system.energy), [system.t, system.q, system.v, system.theta],
@@ -93,11 +94,11 @@ class DiscreteGradient:
     def _form(self, flow: Flow) -> ca.Function:
         """(t, x, theta) -> M, R (nconf, nxi), J (nxi, nxi)."""
         t, x, u, theta, _ = flow.arguments(ca.SX)
-        nconf = flow.state_vector.nconf
+        vector, nconf = flow.state_vector, flow.state_vector.nconf
         energy, mass = self._energy(flow)(t, x, theta)
-        rate = flow.rate(t, x, ca.SX.zeros(u.numel(), 1), theta)
-        moves = ca.jacobian(rate[:nconf], x)[:, nconf:]
-        g = mass @ rate[nconf:] + moves.T @ ca.gradient(energy, x)[:nconf]
+        moved, xi_rate = vector.split(flow.rate(t, x, ca.SX.zeros(u.numel(), 1), theta))
+        moves = ca.jacobian(moved, x)[:, nconf:]
+        g = mass @ xi_rate + moves.T @ ca.gradient(energy, x)[:nconf]
         slope = ca.jacobian(g, x)[:, nconf:]
         return ca.Function("nhmech_form", [t, x, theta],
                            [mass, ca.densify(moves), ca.densify(slope - slope.T) / 3],

@@ -86,7 +86,8 @@ class Gauss:
         z, solved = solve_by_iteration(
             self._corrections(flow), ca.vertcat(begin, ca.MX.zeros(count, 1)), *held, newton,
             directions)
-        rates, mu = ca.reshape(z[:s * nx], nx, s), z[s * nx:]
+        rates, mu = _split(z, count)
+        rates = ca.reshape(rates, nx, s)
         end = x + directions @ mu + dt * (rates @ self.weights)
         return ca.Function("nhmech_raw", held,
                            [end + lift(t + dt, end, theta)[0] @ mu, solved])
@@ -145,7 +146,8 @@ class Gauss:
         rates = [flow.rate(t + float(c) * dt, stages[:, i], u, theta)
                  for i, c in enumerate(self.nodes)]
         ahead, _ = flow.lift(t + dt, end, theta)
-        _, phi = flow.lift(t + dt, end + ahead @ z[z.numel() - count:], theta)
+        _, mu = _split(z, count)
+        _, phi = flow.lift(t + dt, end + ahead @ mu, theta)
         found = update(z, newton, x, dt, ca.horzcat(*rates), phi)
         return ca.Function("nhmech_corrections", [z, *held, newton, directions], found)
 
@@ -154,8 +156,8 @@ class Gauss:
         nx, s = flow.state_vector.nx, self.stages
         z, x, dt = ca.SX.sym("z", nx * s + count), ca.SX.sym("x", nx), ca.SX.sym("dt")
         directions = ca.SX.sym("directions", nx, count)
-        rates, mu = ca.reshape(z[:nx * s], nx, s), z[nx * s:]
-        start = x + directions @ mu
+        rates, mu = _split(z, count)
+        rates, start = ca.reshape(rates, nx, s), x + directions @ mu
         stages = ca.repmat(start, 1, s) + dt * (rates @ self.matrix.T)
         return ca.Function("nhmech_stages", [z, x, dt, directions],
                            [stages, start + dt * (rates @ self.weights)])
@@ -175,3 +177,8 @@ class Gauss:
         size = ca.sqrt(ca.sumsqr(moved) / moved.numel())
         return ca.Function("nhmech_update", [z, newton, x, dt, rates, phi],
                            [z + ca.vertcat(ca.vec(correction), -phi / 2), size], {"cse": True})
+
+
+def _split(z: ca.SX | ca.MX, count: int) -> list:
+    """The rates of all stages, and mu (count,); symbolic."""
+    return ca.vertsplit(z, [0, z.numel() - count, z.numel()])

@@ -57,7 +57,8 @@ def rate_function(equations: Equations, kinematic: bool = False) -> ca.Function:
     """(t, x, u, theta) -> dx/dt; xi is constant in kinematic mode."""
     vector, system = StateVector.of(equations), equations.constrained.system
     x, q, v = state_symbols(equations)
-    q_rate, xi_rate = equations.drift(system.t, q, x[vector.nconf:], system.u, system.theta)
+    _, xi = vector.split(x)
+    q_rate, xi_rate = equations.drift(system.t, q, xi, system.u, system.theta)
     if kinematic:
         xi_rate = ca.SX.zeros(vector.nxi, 1)
     return share_reciprocals(ca.Function(
@@ -77,14 +78,15 @@ def projection_function(equations: Equations) -> ca.Function:
     constrained = frame.constrained
     system, algebroid = constrained.system, constrained.system.algebroid
     x = ca.SX.sym("x", vector.nx)
-    start = vector.unit(x[:vector.nconf])
+    configuration, xi = vector.split(x)
+    start = vector.unit(configuration)
     raw = vector.configuration(start)
     correction = frame.correction()
     moved_q, moved_v = system.expand(algebroid.anchor @ correction, correction)
     step = vector.rate(moved_q, moved_v, ca.SX(0, 1))
     step, phi = ca.substitute([step, constrained.distribution.phi], [algebroid.q], [raw])
     moved = vector.unit(start + step)
-    moved, xi, off = _onto_invariant(equations, moved, x[vector.nconf:])
+    moved, xi, off = _onto_invariant(equations, moved, xi)
     q = vector.configuration(moved)
     margin, guards = ca.substitute([frame.margin, constrained.guards], [algebroid.q], [q])
     v = equations.velocity(system.t, q, xi, system.theta)
@@ -132,10 +134,11 @@ def normalising_function(equations: Equations) -> ca.Function:
     does not change."""
     vector, system = StateVector.of(equations), equations.constrained.system
     x = ca.SX.sym("x", vector.nx)
-    configuration = vector.unit(x[:vector.nconf])
+    configuration, xi = vector.split(x)
+    configuration = vector.unit(configuration)
     margin = ca.substitute(equations.frame.margin, system.q, vector.configuration(configuration))
     return ca.Function("nhmech_normalise", [system.t, x, system.theta],
-                       [ca.vertcat(configuration, x[vector.nconf:]), ca.densify(margin)])
+                       [ca.vertcat(configuration, xi), ca.densify(margin)])
 
 
 @once

@@ -46,8 +46,9 @@ class Kahan:
     def _kick(self, flow: Flow) -> ca.Function:
         """(t, x, u, theta, dt) -> xi after dt with constant q."""
         t, x, u, theta, dt = held = flow.arguments(ca.SX)
-        xi = x[flow.state_vector.nconf:]
-        f = flow.rate(t, x, u, theta)[flow.state_vector.nconf:]
-        slope = ca.jacobian(f, x)[:, flow.state_vector.nconf:]
+        vector = flow.state_vector
+        _, xi = vector.split(x)
+        _, f = vector.split(flow.rate(t, x, u, theta))
+        slope = ca.jacobian(f, x)[:, vector.nconf:]
         step = solve_definite(ca.SX.eye(xi.numel()) - dt / 2 * slope, dt * f)
         return ca.Function("nhmech_kick", held, [ca.densify(xi + step)], {"cse": True})
