@@ -5,9 +5,10 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
-from support import shipped
+from support import joint, link, robot, shipped
 
-from nhmech import InputError, MechanicsError, Simulator
+import nhmech
+from nhmech import InputError, MechanicsError, NhmechError, Simulator
 from nhmech.mechanics.distribution import Span
 from nhmech.mechanics.selection import (
     independent_rows,
@@ -73,6 +74,33 @@ def test_rank_comes_from_the_best_sample():
     """Two rows that coincide at one sample are two rows all the same."""
     A = np.array([[[1.0, 0], [1, 0]], [[1.0, 0], [0, 1]]])
     assert set(independent_rows(A, np.ones(2), [0, 0], names(2))) == {0, 1}
+
+
+def test_rows_that_coincide_at_first_are_chosen_where_they_do_not():
+    """At the first sample nothing is left but rounding, of a row that others always span."""
+    turned = [(1.0, 0.0), (0.8, 0.6), (0.6, 0.8)]
+    A = np.array([[[1.0, 0, 0.3], [*at, 0.3], [0, 0, 1], [0.7, 0, 0.1]] for at in turned])
+    kept = independent_rows(A, np.ones(3), [0] * 4, names(4))
+    assert [np.linalg.matrix_rank(sample[list(kept)]) for sample in A] == [2, 3, 3]
+
+
+def test_two_steered_wheels_side_by_side_bear_a_base_with_two_balls():
+    """Of four normals one follows from the others; straight ahead the axles are one line."""
+    parts = [link("base", 20, (0.5, 0.5, 0.8))]
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        parts += [link(f"{side}_fork"), link(f"{side}_wheel"),
+                  joint(f"{side}_steering", "base", f"{side}_fork", (0, y, 0.1), axis=(0, 0, 1)),
+                  joint(f"{side}_wheel_joint", f"{side}_fork", f"{side}_wheel")]
+    for end, x in (("front", 0.25), ("rear", -0.25)):
+        parts += [link(end, 0.2), joint(f"{end}_joint", "base", end, (x, 0, 0.05), kind="fixed")]
+    wheels = [nhmech.Wheel(f"{side}_wheel_joint", "disc", 0.1) for side in ("left", "right")]
+    balls = [nhmech.Wheel(None, "caster_ball", 0.05, link=end) for end in ("front", "rear")]
+    vehicle = nhmech.load(robot(*parts), wheels=[*wheels, *balls])
+    simulator = Simulator(vehicle, mode="kinematic")
+    with pytest.raises(NhmechError, match="axles of left_wheel_joint, right_wheel_joint are one"):
+        simulator.reset()
+    simulator.reset(joints={"left_steering": 0.3, "right_steering": 0.2})
+    assert simulator.run(0.1).stop == "duration"
 
 
 @pytest.mark.parametrize("least, first", [(0.0502, 0), (0.0498, 1)])

@@ -57,8 +57,9 @@ def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
         elif worst.max() > 1e-6:
             choice = int(np.argmax(worst))
         else:
-            # no row is good at every sample: take the best one at the first sample
-            choice = int(np.argmax(remainder[0]))
+            # no row is good at every sample: take the best one at the first that has any
+            first = int(np.argmax(remainder.max(axis=1) >= NEARLY))
+            choice = int(np.argmax(remainder[first]))
         # the remaining rank depends on this small value
         if remainder[:, choice].max() < NEARLY:
             raise _nearly(names[choice], remainder[:, choice].max())
