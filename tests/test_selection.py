@@ -96,11 +96,12 @@ def test_two_steered_wheels_side_by_side_bear_a_base_with_two_balls():
     wheels = [nhmech.Wheel(f"{side}_wheel_joint", "disc", 0.1) for side in ("left", "right")]
     balls = [nhmech.Wheel(None, "caster_ball", 0.05, link=end) for end in ("front", "rear")]
     vehicle = nhmech.load(robot(*parts), wheels=[*wheels, *balls])
-    simulator = Simulator(vehicle, mode="kinematic")
-    with pytest.raises(NhmechError, match="axles of left_wheel_joint, right_wheel_joint are one"):
-        simulator.reset()
-    simulator.reset(joints={"left_steering": 0.3, "right_steering": 0.2})
-    assert simulator.run(0.1).stop == "duration"
+    for mode in ("kinematic", "dynamic"):
+        simulator = Simulator(vehicle, mode=mode)
+        with pytest.raises(NhmechError, match="axles of left_wheel_joint, right_wheel_joint are "):
+            simulator.reset()
+        simulator.reset(joints={"left_steering": 0.3, "right_steering": 0.2})
+        assert simulator.run(0.1).stop == "duration"
 
 
 @pytest.mark.parametrize("least, first", [(0.0502, 0), (0.0498, 1)])

@@ -148,12 +148,11 @@ def _idle_wheels(vehicle: Vehicle, wheels: Sequence[str], places: Sequence[int],
                  ) -> dict[str, float]:
     """The wheels that do not press on the ground at rest, with their normal forces [N]: zero, or
     below zero if the ground would have to pull. Empty if the vehicle cannot stand in its default
-    configuration."""
+    configuration, or its constraints lose rank there."""
     try:
-        q = vehicle.configuration()
+        normals = _loads_at_rest(vehicle, 0.0, vehicle.configuration(), places)
     except NhmechError:
         return {}
-    normals = _loads_at_rest(vehicle, 0.0, q, places)
     least = ROUNDING * _largest(normals)
     return {wheel: float(load) if load < -least else 0.0
             for wheel, load in zip(wheels, normals) if not load > least}
