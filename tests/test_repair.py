@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from ast import literal_eval
 
 import numpy as np
 import pinocchio as pin
@@ -429,6 +430,22 @@ def test_a_robot_that_is_only_drawn_has_a_base_of_water(tag):
     assert any("its base has that of water (1000 kg/m^3) in its shapes, 0 -> 25 kg" in n.text
                for n in vehicle.notices)
     assert len(vehicle.speeds) == 2
+
+
+def test_what_turns_wheels_that_weigh_next_to_nothing_is_held():
+    """Repair leaves a mass that is given; what was locked stays so."""
+    mast = link("mast") + joint("mast_joint", "base", "mast", axis=(0, 0, 1))
+    text = steered(link("{name}", 1e-20, (1e-20, 1e-20, 1e-20), body=TYRE)).replace(
+        "</robot>", mast + "</robot>")
+    with pytest.raises(ModelError, match="steer_joint can move without moving any mass") as caught:
+        nhmech.load(text, locked={"mast_joint": 0.3})
+    advice, _, locked = caught.value.remedy.python.partition("locked=")
+    assert advice == "Hold what has no mass by "
+    held = {"mast_joint": 0.3, "left_steer_joint": 0.0, "right_steer_joint": 0.0}
+    assert literal_eval(locked) == held
+    assert all(f"--lock {name}={value:g}" in caught.value.remedy.command
+               for name, value in held.items())
+    assert len(nhmech.load(text, locked=held).speeds) == 1      # straight on
 
 
 def test_where_no_repair_helps_the_joints_are_held(tmp_path):
