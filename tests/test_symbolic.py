@@ -77,7 +77,8 @@ def test_what_nobody_reads_is_not_written():
     (a - (b - 1), "a - (b - 1)"), (a / (a * b), "a / (a b)"), (a * (-b), "-a b"),
     ((-a) ** 2.5, "(-a)^2.5"), (ca.fmin(a, b + 1), "min(a, b + 1)"), (a + (-b), "a - b"),
     (a - (-2) * b, "a - (-2) b"), (2 * (a + b), "2 (a + b)"), (1 / (a + b), "1 / (a + b)"),
-    ((a + b) ** 2, "(a + b)^2")], ids=str)
+    ((a + b) ** 2, "(a + b)^2"), (0 ** a, "0^a"), (0.5 ** a, "0.5^a"), ((-2) ** a, "(-2)^a"),
+    ((-0.5) ** a, "(-0.5)^a")], ids=str)
 def test_plain_text_has_the_brackets_it_needs(expression, plain):
     assert text(expression) == plain
 

@@ -3,6 +3,7 @@
 import casadi as ca
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from nhmech.errors import MechanicsError
 from nhmech.mechanics import action_algebroid, chaplygin, find_symmetry, quotient, symmetry
@@ -13,6 +14,7 @@ from nhmech.systems import (
     knife_edge_on_incline,
     knife_edge_on_turning_incline,
     load_system,
+    rattleback,
     suslov,
     torus_coin,
     veselova_sphere,
@@ -82,6 +84,29 @@ def test_the_snake_is_locked_in_a_straight_line():
     rows = example.constrained.constraint_function()
     A = rows(0, [0.0, 0, 0, 0, 0], example.constrained.parameters)[0].full()
     assert np.linalg.matrix_rank(A) == 3 and np.linalg.matrix_rank(A[:, :3]) == 2
+
+
+def test_a_rattleback_is_placed_on_the_plane_below_its_mass():
+    """No point of the ellipsoid is below z = 0 and one is on it; its centre is h above the centre
+    of mass, which is above the origin."""
+    p, rng = dict(a=0.2, b=0.03, c=0.02, h=0.01), np.random.default_rng(8)
+    axes = np.array([p["a"], p["b"], p["c"]])
+    for roll, pitch, yaw in rng.uniform(-0.5, 0.5, (4, 3)):
+        q = rattleback.place(roll, pitch, yaw, p)
+        assert np.array_equal(q[:2], (0.0, 0.0))
+        R = Rotation.from_quat(q[3:]).as_matrix()
+        np.testing.assert_allclose(
+            R, (Rotation.from_rotvec((0, 0, yaw)) * Rotation.from_rotvec((roll, 0, 0))
+                * Rotation.from_rotvec((0, pitch, 0))).as_matrix(), rtol=0, atol=1e-15)
+
+        def height(way) -> np.ndarray:
+            return q[2] + (p["h"] * np.array([0, 0, 1]) + axes * way) @ R[2]
+
+        ways = rng.normal(size=(1000, 3))
+        assert height(ways / np.linalg.norm(ways, axis=1)[:, None]).min() >= 0
+        # where the tangent plane is level
+        lowest = -axes * R[2] / np.linalg.norm(axes * R[2])
+        assert abs(height(lowest)) < 1e-16
 
 
 def test_elroys_beanie_turns_by_its_shape_alone():

@@ -183,7 +183,8 @@ def test_a_slip_is_mended_where_it_is(text, mended, what, line):
     assert all(what in slip.what for slip in slips) and slips[0].line == line
 
 
-@pytest.mark.parametrize("text", ['<a b="1" b="2"/>', "<a><b></a>", "no tag", ">", "<", "<a"])
+@pytest.mark.parametrize("text", ['<a b="1" b="2"/>', "<a><b></a>", "no tag", ">", "<", "<a",
+                                  "</x:a>"])
 def test_what_has_no_plain_meaning_is_left(text):
     assert mend_slips(text, fails) == (text, [])
 
