@@ -367,6 +367,13 @@ def test_mpc_of_one_stage_is_linear_least_squares_near_its_way():
                                -np.linalg.lstsq(J, r, rcond=None)[0], rtol=1e-5)
 
 
+def test_mpc_follows_at_half_a_metre_per_second_unless_told():
+    controller = MPC(shipped("differential_drive"), make_path("line", 9.0), stages=1, horizon=0.1)
+    assert controller.speed == 0.5
+    # two metres on, past where it sets off
+    assert controller.law(0.0, (2.0, 0.0, 0.0), 2.0) == pytest.approx((0.5, 0.0), rel=1e-12)
+
+
 def test_mpc_goes_on_from_its_last_plan():
     """At the stages that are left; the last one is kept."""
     controller = MPC(shipped("differential_drive"), make_path("line", 9.0), stages=4, horizon=2.0)
