@@ -797,6 +797,8 @@ EQUIVALENT = {
      "0.01 -> 0.0101"): "a scale of a tolerance",
     ("mechanics/transported_momenta", "if not other <= PURE * size + PURE * PURE * scale:",
      "PURE * PURE * scale -> PURE * PURE / scale"): "a scale of rounding where nothing is carried",
+    ("mechanics/morphism", "if any((side != sides[0]).any() for side in sides):", "0 -> 1"):
+        "all three are equal if all are equal to any one of them",
     ("mechanics/kept_equations", "WORTH_KEEPING = 500", "500 -> 501"):
         "how long derivations are that are kept",
     ("mechanics/algebroid", "q = q + 0", "q + 0 -> q - 0"): "a copy",
