@@ -129,6 +129,16 @@ def test_dependent_rows_agree_to_a_billionth(off, agree, speed):
             adapted_frame(made)
 
 
+def test_the_row_that_is_farthest_off_is_named():
+    """Beside one that agrees, and one that is off by less."""
+    speeds = {"a": (1.0, 1.0), "b": (2.0, 3.0), "c": (-1.0, -0.5)}
+    made = system(rows={f"{name}{k}": lambda s, name=name, value=value: getattr(s.v, name) - value
+                        for name, both in speeds.items() for k, value in enumerate(both)})
+    with pytest.raises(MechanicsError, match=r"'(b0' contradicts b1|b1' contradicts b0): .* "
+                                             r"differ by 1 at t = 0 s"):
+        adapted_frame(made)
+
+
 def test_a_contradiction_at_one_sample_is_one():
     places = np.array([[0.0, 0, 0, 0], [1.0, 2, 3, 4]])
     made = system(rows={"one": lambda s: s.v.a, "again": lambda s: s.v.a - s.q.a ** 2})

@@ -70,7 +70,7 @@ MECANUM = plugin("gz-sim-mecanum-drive-system",
                  "".join(f"<j{n}_joint>{n}_joint</j{n}_joint>" for n in CORNERS))
 
 
-@pytest.mark.parametrize("radius, is_omni", [(0.049, True), (0.051, False)])
+@pytest.mark.parametrize("radius, is_omni", [(0.0499, True), (0.0501, False)])
 def test_a_small_wheel_across_two_that_drive_measures(radius, is_omni):
     """A tyre there would leave the robot turning on the spot alone; a large one may be meant."""
     pair, caster = (wheel("l", 0.0, 0.2) + wheel("r", 0.0, -0.2),

@@ -17,6 +17,7 @@ from nhmech import Wheel
 from nhmech.analysis.axles import AxleReader, axles, rotation_centre
 from nhmech.analysis.mobility import CLASSES, mobility
 from nhmech.systems.differential_drive import example as differential_drive
+from nhmech.urdf.description import Mimic
 from nhmech.vehicle.build import build
 
 FREE, SPOT, CAR, SWERVE = (3, 0), (2, 0), (1, 1), (1, 2)
@@ -126,6 +127,23 @@ def test_the_class_of_what_leans_is_that_of_its_axles_upright(trail, steered):
     found = mobility(vehicle)
     assert found.leaning and found.type == (2 - steered, steered)
     assert found.fixed == 1 and found.trailing == (() if steered else ("steer",))
+
+
+def test_a_wheel_steers_also_where_a_rack_turns_it():
+    """One motion, whichever of the two joints is the independent one."""
+    parts = [link("base", 6.0, com=(0.3, 0, 0.1)), link("fork", 0.5), link("rack", 0.5),
+             joint("steer", "base", "fork", (0.6, 0, 0.1), axis=(0, 0, 1)),
+             joint("rack_joint", "base", "rack", (0.6, 0, 0.3), axis=(0, 0, 1))]
+    wheels = []
+    for name, parent, at in (("left", "base", (0, 0.2, 0.1)), ("right", "base", (0, -0.2, 0.1)),
+                             ("front", "fork", (0, 0, 0))):
+        parts += [link(f"{name}_wheel", 0.3), joint(name, parent, f"{name}_wheel", at)]
+        wheels.append(Wheel(name, "disc", 0.1, driven=name != "front"))
+    alone = nhmech.load(robot(*parts), wheels=wheels, free=("rack_joint",))
+    geared = build(replace(alone.description, mimic=(Mimic("steer", "rack_joint", 3.0),)),
+                   alone.ground)
+    assert mobility(geared).type == mobility(alone).type == CAR
+    assert mobility(geared).speeds == mobility(alone).speeds - 1
 
 
 @pytest.mark.parametrize("name, leaders", [

@@ -85,6 +85,12 @@ def test_a_collocation_has_twice_its_stages_order(stages):
     np.testing.assert_allclose(T @ whole @ np.linalg.inv(T), a, atol=1e-14)
 
 
+def test_a_scheme_of_collocation_claims_twice_its_stages_as_order():
+    claimed = {name: (scheme.order, 2 * scheme.method.stages) for name, scheme in SCHEMES.items()
+               if isinstance(scheme.method, Gauss)}
+    assert claimed == {"gauss": (6, 6), "gauss4": (4, 4)}
+
+
 def coupled() -> Flow:
     """Two masses with springs and dampers that couple them, none of which is symmetric."""
     springs, dampers = ca.DM([[-3.0, 1.0], [0.5, -2.0]]), ca.DM([[-0.4, 0.3], [-0.2, -0.1]])

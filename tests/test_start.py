@@ -41,6 +41,22 @@ def test_a_body_may_start_below_the_ground_by_rounding(deep, starts):
         made.reset(joints={"shoulder": angle})
 
 
+def test_a_start_with_all_velocities_may_be_above_the_ground_one_that_rolls_may_not():
+    """Nor may either be below it."""
+    vehicle = shipped("differential_drive")
+    made = Simulator(vehicle, contact="coulomb", mu=0.5)
+    for height, side in ((0.3, "above"), (-0.3, "below")):
+        q = vehicle.configuration()
+        q[2] += height
+        with pytest.raises(InputError, match=f"is 0.3 m {side} the ground at this q"):
+            made.reset(q=q)
+        if height > 0:
+            np.testing.assert_allclose(made.reset(q=q, v={}).q, q, rtol=0, atol=1e-12)
+        else:
+            with pytest.raises(InputError, match="is 0.3 m below the ground at this q"):
+                made.reset(q=q, v={})
+
+
 @pytest.mark.parametrize("on_fall", ["stop", "go-on"])
 @pytest.mark.parametrize("pose", [None, (0.4, -0.3, 0.7), (0.4, -0.3, 0.2, 2.0, 0.3, -0.5)])
 def test_a_drop_is_the_height_of_the_lowest_point(pose, on_fall):

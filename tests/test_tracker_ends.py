@@ -10,6 +10,8 @@ from nhmech import Simulator
 from nhmech.control.kanayama import Kanayama
 from nhmech.control.path_library import line
 from nhmech.control.stanley import Stanley
+from nhmech.control.unicycle import unicycle
+from nhmech.simulation.inverse_dynamics import POSITION_TIME, VELOCITY_TIME
 
 
 def test_by_the_clock_what_is_left_falls_at_the_speed_to_nothing():
@@ -19,6 +21,17 @@ def test_by_the_clock_what_is_left_falls_at_the_speed_to_nothing():
     law(1.0, Simulator(vehicle).reset(**law.start))
     left = [law.remaining(t, (9.0, 9.0, 1.0), 0.7) for t in (1.0, 3.0, 4.0, 100.0)]
     assert left == pytest.approx([3.0, 2.0, 1.5, 0.0], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("name, lag", [("tricycle", 2 * POSITION_TIME),
+                                       ("differential_drive", VELOCITY_TIME)])
+def test_the_unit_of_a_tracker_is_the_length_and_twice_the_way_in_its_lag(name, lag):
+    """The mean delay of the servo that turns the vehicle: of a steering angle, critically damped,
+    twice its time constant; of a wheel's rate its time constant."""
+    vehicle = shipped(name)
+    law = Stanley(vehicle, line(3.0), speed=0.7)
+    assert law.lag == lag
+    assert law.unit == pytest.approx(unicycle(vehicle).length + 2 * 0.7 * lag, rel=1e-14)
 
 
 @pytest.mark.parametrize("name", ["tricycle", "ackermann_car", "differential_drive"])
