@@ -3,7 +3,7 @@ elimination in systems of less than full rank."""
 
 import re
 from fractions import Fraction
-from math import pi, sqrt
+from math import inf, isnan, nan, pi, sqrt
 
 import casadi as ca
 import numpy as np
@@ -12,6 +12,7 @@ import pytest
 from nhmech.errors import MechanicsError
 from nhmech.symbolic.buffered import Buffered, ThreadBuffered
 from nhmech.symbolic.document import Section, to_latex, to_text
+from nhmech.symbolic.foreign import wrong_numbers
 from nhmech.symbolic.inverse import inverse
 from nhmech.symbolic.numerals import exact, irrational
 from nhmech.symbolic.plain_text import text
@@ -260,3 +261,15 @@ def test_a_row_in_another_unit_is_one_and_a_row_of_rounding_errors_is_none():
     for size, left in ((np.finfo(float).eps, 0.0), (1e-12, 1.0)):
         sizes = np.abs(unit_rows(one * np.array([[1e9], [1e9 * size]]))).max(axis=(0, 2))
         assert sizes == pytest.approx((1.0, left), rel=1e-15)
+
+
+@pytest.mark.parametrize("number, told", [(inf, [inf]), (-inf, [-inf]), (1e308, []), (0.0, [])])
+def test_numbers_that_are_none_are_found_among_those_of_an_expression(number, told):
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    assert wrong_numbers(3 * ca.sin(x * y) + ca.if_else(y > 2, number, x / 7)) == told
+    assert wrong_numbers(ca.SX(number)) == told
+
+
+def test_what_is_no_number_is_found_once():
+    (found,) = wrong_numbers(ca.SX.sym("x") - ca.SX(nan) * 2)
+    assert isnan(found)

@@ -42,13 +42,13 @@ def example(m: float = 0.8, omega: float = 1.5, r: float = 0.3, r_rate: float = 
         return largest(lam - 2 * m * omega * exact_rate[:, None] * np.c_[-sin, cos])
 
     def integrals() -> float:
-        """Energy as in the closed form, which is not constant; the Jacobi integral constant."""
+        """Energy as in the closed form, which is not constant; the Jacobi integral as at first."""
         q, xi = solve(made, times, rtol=1e-13)
         s = symbols(bead)
         jacobi = along(made, s.p.m * (s.v.r ** 2 - s.p.omega ** 2 * s.q.r ** 2) / 2, times, q,
                        xi)[:, 0]
         energy = along(made, bead.energy, times, q, xi)[:, 0]
-        return largest(jacobi - jacobi[0],
+        return largest(jacobi - m * (r_rate ** 2 - (omega * r) ** 2) / 2,
                        energy - m * (exact_rate ** 2 + omega ** 2 * exact ** 2) / 2)
 
     made = Example(

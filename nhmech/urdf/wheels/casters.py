@@ -363,7 +363,7 @@ def _tipping_error(layout: Layout, wheels: Sequence[FoundWheel],
         X = layout.X_RL[link]
         foot = X[:3, :3].T @ (np.array([X[0, 3], X[1, 3], ground + radius]) - X[:3, 3])
         ball = Wheel(None, "caster_ball", radius, link=link, point=to_triple(foot, 6))
-        if _holds(layout, wheels, X[:3, 3]):
+        if _holds(layout, wheels, X[:, 3]):
             balls.append(ball)
     why = "; ".join(f"{link!r}, line {layout.links[link].sourceline}: {reason}"
                     for link, (reason, _) in missed.items())
