@@ -279,6 +279,9 @@ EQUIVALENT = {
         "of a function without instructions",
     ("compile/pointwise", "self._work = 0", "0 -> 1"):
         "one instruction of millions",
+    ("compile/pointwise", "begin = max(min(begin, count - width), 0)",
+     "count - width -> count + width"):
+        "the last call evaluates fewer points, and fills its memory with the last of them",
     ("compile/pointwise", "memory[count:] = memory[count - 1]", "1 -> 2"):
         "any point that the function has: its values are not read",
     ("compile/pieces", "lines = found[\"body\"].splitlines(keepends=True)", "True -> False"):
@@ -802,6 +805,8 @@ EQUIVALENT = {
     ("mechanics/kept_equations", "WORTH_KEEPING = 500", "500 -> 501"):
         "how long derivations are that are kept",
     ("mechanics/algebroid", "q = q + 0", "q + 0 -> q - 0"): "a copy",
+    ("mechanics/invariants", "held = ca.vertcat(ca.SX(0, 1), *ca.symvar(ca.veccat(*terms)))",
+     "0 -> 1"): "an input that no output reads",
     ("mechanics/invariants", "if len(kept) == V.shape[0]:", "0 -> 1"):
         "only ends later: as many columns as there are rows span them all",
     ("urdf/text/slips", 'return token[0] == "<" and len(token) > 1 and token[1] not in "!?"',

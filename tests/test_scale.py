@@ -14,6 +14,7 @@ import nhmech
 from nhmech.analysis import reactions
 from nhmech.analysis.mobility import mobility
 from nhmech.control import TwistDrive
+from nhmech.control.unicycle import barred_twists
 from nhmech.errors import NhmechError
 from nhmech.urdf.describe import describe
 
@@ -100,3 +101,10 @@ def test_scaled_robots_stand_and_drive_alike(name, k):
                              dt=0.01).run(2.0) for robot, size in ((vehicle, 1.0), (other, k))]
     np.testing.assert_allclose(runs[1].q[:, :3] / k, runs[0].q[:, :3], rtol=0, atol=1e-9)
     np.testing.assert_allclose(runs[1].q[:, 3:7], runs[0].q[:, 3:7], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [0.001, 100.0])
+def test_a_bicycle_of_any_size_is_barred_from_moving_sideways_alone(k):
+    """Roll and pitch count as the other rows do, however small the vehicle."""
+    small = nhmech.load(scaled(nhmech.urdf_path("bicycle").read_text(), k))
+    np.testing.assert_allclose(np.abs(barred_twists(small)), [[0, 1, 0]], rtol=0, atol=1e-9)

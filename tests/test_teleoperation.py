@@ -43,6 +43,15 @@ def driven(one):
     return drive, said
 
 
+def test_equations_of_the_whole_range_are_formed_before_the_clock_starts():
+    """Those of a steered wheel across the vehicle too, which a run from straight ahead forms only
+    once it needs them."""
+    atlas = made(shipped("tricycle"))[0].simulator.atlas
+    charts = list(atlas.charts)
+    atlas.cover_range()
+    assert atlas.charts == charts and len(charts) == 2
+
+
 # -- time ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("dt, every", [(1e-3, 10), (3e-3, 3), (4e-3, 2), (0.015, 1), (0.05, 1)])
 def test_the_controller_is_asked_once_in_ten_milliseconds_of_whole_steps(dt, every):

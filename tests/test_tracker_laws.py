@@ -512,6 +512,16 @@ def test_polar_is_slowed_to_its_speed_and_never_sped_up(share):
     np.testing.assert_allclose(tracker.law(0.0, pose, 0.0), law / max(share, 1.0), rtol=1e-12)
 
 
+def test_polar_turns_on_the_spot_at_its_goal():
+    """By the law itself, where the goal lies along x: it does not drive, and nothing is slowed."""
+    tracker = polar.Polar(shipped("differential_drive"), line(9.0).place(0.0, 0.0, -0.4), speed=0.4)
+    gamma, k, h = tracker.gains
+    alpha, theta = -0.7, 0.4
+    u, omega = tracker.law(0.0, (*tracker.goal[:2], -alpha), 0.0)
+    assert u == 0.0 and omega == pytest.approx(
+        k * alpha + gamma * cos(alpha) * sin(alpha) / alpha * (alpha + h * theta), rel=1e-12)
+
+
 def test_polar_straight_ahead():
     """alpha = 0, where sin(alpha) / alpha has its limit: u = gamma e, omega = gamma h theta."""
     for theta in (0.0, 0.7, -2.0):
