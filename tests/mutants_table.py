@@ -974,6 +974,11 @@ EQUIVALENT = {
      "layout.axis_R(layout.joints[w.name]) @ (centre_R(layout, ... -> "
      "layout.axis_R(layout.joints[w.name]) @ (centre_R(layout, ..."):
         "whether all point out, or all point in",
+    ("vehicle/joint_ranges", "twist = twist / twist[2] + 10 ** rng.uniform(*NEAR) * "
+     "np.array([cos(angle), sin(angle), 0])",
+     "twist / twist[2] + 10 ** rng.uniform(*NEAR) * np.array([c... -> "
+     "twist / twist[2] - 10 ** rng.uniform(*NEAR) * np.array([c..."):
+        "the opposite point on a circle on which each is as likely",
     ("control/path_library", "speed = np.linalg.norm(first, axis=-1)", "-1 -> 1"):
         "of points in a row the second axis is the last",
     ("control/path_library", "h, slope, bend = np.diff(s), 1 / speed, -np.sum(first * second, "

@@ -182,12 +182,14 @@ def test_a_leg_has_more_level_joints_below_its_hip_than_a_suspension(level, coun
     assert [j.name for j in steering_joints(laid(*parts), wheels)] == ["h"]
 
 
-@pytest.mark.parametrize("mass, slides, count", [(0.0101, False, 1), (0.0099, False, 0),
-                                                 (5.0, True, 0)])
-def test_a_turntable_below_all_wheels_carries_a_body_or_places_one(mass, slides, count):
+@pytest.mark.parametrize("mass, carried, slides, count", [
+    (0.0101, 1.0, False, 1), (0.0099, 1.0, False, 0), (0.0303, 3.0, False, 1),
+    (0.0297, 3.0, False, 0), (5.0, 1.0, True, 0)])
+def test_a_turntable_below_all_wheels_carries_a_body_or_places_one(mass, carried, slides, count):
     """By a hundredth of the mass; what slides along the ground only places it."""
     kind, axis = ("prismatic", (1, 0, 0)) if slides else ("fixed", UP)
-    layout = laid(link("world", mass), '<link name="rail"/>', link("body", 1.0), '<link name="w"/>',
+    layout = laid(link("world", mass), '<link name="rail"/>', link("body", carried),
+                  '<link name="w"/>',
                   joint("rail", "world", "rail", axis=axis, kind=kind, more=limits(-1, 1)),
                   joint("turn", "rail", "body", axis=UP), joint("roll", "body", "w"))
     wheel = Wheel("roll", radius=0.1, axis=(0, 1, 0), point=(0, 0, 0))

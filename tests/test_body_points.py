@@ -17,7 +17,7 @@ from nhmech import Ground, Wheel
 from nhmech.simulation.contact.motion import to_body
 from nhmech.urdf.notice import NoticeKind
 from nhmech.urdf.wheel import BOTH, KINDS, WheelKind
-from nhmech.vehicle.bodies import CORNERS, BodyContacts
+from nhmech.vehicle.bodies import CORNERS, BodyContacts, touch_function
 from nhmech.vehicle.clearance import clearance
 from nhmech.vehicle.placement import OFFSET_TOLERANCE
 
@@ -121,6 +121,20 @@ def test_points_have_pinocchios_places_and_velocities_over_the_ground(name):
         if name in falls.links:            # so is the height by which a fall is seen
             assert falls.heights(t, q)[falls.links.index(name)] == pytest.approx(heights.min(),
                                                                                  abs=1e-12)
+
+
+def test_what_rides_on_the_ground_has_no_velocity_over_it():
+    """A body that moves and turns as ground that moves and turns does, far from the origin."""
+    touch, rng = touch_function(MOVING), np.random.default_rng(4)
+    turning = np.array(MOVING.angular_velocity)
+    for t in rng.uniform(0, 2, 5):
+        R, p, centre = pin.exp3(rng.normal(size=3)), 10 * rng.normal(size=3), rng.normal(size=3)
+        arm = p - MOVING.point - t * np.array(MOVING.velocity)
+        twist = np.r_[MOVING.velocity + np.cross(turning, arm), turning]
+        point = np.r_[centre, 0, 0, 0, 0, 0.07, 0, np.inf]      # the lowest of a ball
+        J, drift, height = (part.full() for part in touch(t, np.r_[R.T.ravel(), p], point))
+        np.testing.assert_allclose(J @ twist + drift.ravel(), 0, atol=1e-12)
+        assert height == pytest.approx(MOVING.normal @ (arm + R @ centre) - 0.07, rel=1e-12)
 
 
 # -- rims ------------------------------------------------------------------------------------------

@@ -315,6 +315,9 @@ def test_what_the_user_lists_and_the_file_contradicts_is_told():
     assert find_contradictions(car, found(*its), ("king0", "king1")) == []
     line, its = stand(*((0, y, 0.1, 0.1) for y in (0.2, 0.0, -0.2)), links=(plugin("mecanum"),))
     assert find_contradictions(line, found(*its), ()) == []
+    line, its = stand(*((0, y, 0.1, 0.1) for y in (0.2, 0.0, -0.2)),
+                      links=tuple(rubbing(f"w{k}", "1 1 0") for k in range(3)))
+    assert find_contradictions(line, found(*its), ()) == []
     # what is said of the robot says little of three, what is seen on them says it
     assert find_contradictions(layout, found(*wheels[:3]), ()) == []
     layout, wheels = four(*(rubbing(f"w{k}", "1 1 0") for k in range(4)))

@@ -162,6 +162,14 @@ def test_a_gear_beside_something_larger_is_no_wheel(layout):
     assert not is_almost_standing(layout, axle(layout, rim=None), weighed(layout, gear))
 
 
+@pytest.mark.parametrize("radius, verdict", [(3.0, WHEEL), (3.2999, WHEEL), (3.3001, AIR)])
+def test_a_gear_is_smaller_than_what_is_beside_it_by_more_than_its_slack(layout, radius, verdict):
+    """A tenth of its radius: of equals that nearly reach the ground both may be wheels."""
+    one = axle(layout, rim=replace(RIM, radius=3.0), height=3.7)       # 0.4 above the ground
+    other = axle(layout, "j1", rim=replace(RIM, radius=radius), height=0.3 + radius)
+    assert judge_joint(one, FLOOR, [one, other], layout) is verdict
+
+
 def weighed(layout, *axles, floor=FLOOR):
     from nhmech.urdf.wheels.evidence import Findings
     return Findings(tuple(axles), floor, {one.joint.name: judge_joint(one, floor, axles, layout)
