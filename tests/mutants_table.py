@@ -191,6 +191,12 @@ EQUIVALENT = {
      "system.algebroid.v_names[i] for i in chosen)} \"",
      "raise MechanicsError(...) -> pass"):
         "rows and speeds that are chosen are regular at the first sample",
+    ("systems/differential_drive", "\"left\": lambda s: base(s).at(0, s.p.half_track).forward - "
+     "s.p.radius * s.v.left,", "0 -> 1"):
+        "the forward speed of a point does not depend on how far ahead it is",
+    ("systems/differential_drive", "\"right\": lambda s: base(s).at(0, -s.p.half_track).forward - "
+     "s.p.radius * s.v.right})", "0 -> 1"):
+        "the forward speed of a point does not depend on how far ahead it is",
     ("systems/falling_disc", "J = jacobian((0, 0, 0, lean, 0), (u1, u2, u3), "
      "example.constrained.parameters).full()", "0 -> 1"):
         "its motion depends on no place, heading or spin",
@@ -267,6 +273,9 @@ EQUIVALENT = {
     ("simulation/integration/gauss", "moved = ca.vertcat(ca.vec(dt * correction / "
      "ca.repmat(1 + ca.fabs(x), 1, s)), phi)", "1 -> 2"):
         "a scale of a tolerance far below the error of a step",
+    ("simulation/integration/gauss", "[z + ca.vertcat(ca.vec(correction), -phi / 2), size], "
+     "{\"cse\": True})", "2 -> 3"):
+        "another slope of Newton's iteration, which ends at the same point, phi = 0, only later",
     ("simulation/integration/gauss", "size = block.shape[0] * damping.shape[0]", "0 -> 1"):
         "both matrices are square",
     ("simulation/integration/gauss", "elif value.imag > 0:", "value.imag > 0 -> value.imag <= 0"):

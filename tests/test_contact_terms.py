@@ -21,6 +21,7 @@ from nhmech.simulation.contact.implicit_step import ImplicitStep
 from nhmech.simulation.contact.motion import Motion, to_body, to_world
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
 from nhmech.simulation.contact.phases import Phase
+from nhmech.urdf import Grip, Tyre
 
 MOVING = Ground(normal=(0.1, 0.2, 1), velocity=(0.1, 0.2, 0.3), angular_velocity=(0.03, 0.06, 0.3))
 STILL, TOUCHING = 1e-7, 1e-9      # of the speed after a fall from its size, and of that
@@ -102,6 +103,24 @@ def test_rows_are_those_of_the_vehicle(name, ground):
         rates, heights = terms.vehicle.constraint_error(0.3, q, to_body(q, w))
         np.testing.assert_allclose(A @ w + b, rates, atol=1e-12)
         np.testing.assert_allclose(phi, heights, atol=1e-13)
+
+
+def test_gamma_is_the_rate_of_the_rows_of_a_vehicle_whose_tyre_relaxes():
+    """At constant velocities in the world, by central differences, with what a rolling tyre loses
+    of its deflection."""
+    tyre = Tyre(Grip(90.0, relaxation=0.2), Grip(60.0, relaxation=0.3))
+    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"), ground=MOVING,
+                          tyres={"left_wheel_joint": tyre})
+    terms, rng, h = NonsmoothTerms.of(vehicle, 0.4), np.random.default_rng(5), 1e-6
+    space = vehicle.algebroid
+    x, w = anywhere(terms, rng)
+    q = terms.configuration(x)
+    v = to_body(q, w)
+    rate = ca.Function("anchor", [space.q], [space.anchor])(q).full() @ v
+    later, before = (vehicle.constraint_error(0.3 + move, q + move * rate,
+                                              to_body(q + move * rate, w))[0] for move in (h, -h))
+    np.testing.assert_allclose(terms.gamma(0.3, x, v, np.ones(len(terms.contacts))),
+                               (later - before) / (2 * h), rtol=1e-7, atol=1e-8)
 
 
 # -- accelerations ---------------------------------------------------------------------------------

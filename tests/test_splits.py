@@ -306,13 +306,14 @@ def test_a_singular_matrix_has_its_shortest_solution():
 
 @pytest.mark.parametrize("P, p, z", [
     ((1, 1 + 1e-12), (0, -3), 3 / (2 + 1e-12)), ((1, -1 - 1e-12), (0, 3), 3 / (2 + 1e-12)),
-    ((1, 2), (-4, -2), 2.0), ((1, 2), (4, 2), -2.0), ((1, 2), (0, -3), 1.0), ((1, 0), (2, 3), -2.0),
+    ((1, 1 + 1e-9), (-0.7, 1.9), -1.2 / (2 + 1e-9)), ((1, 2), (-4, -2), 2.0),
+    ((1, 2), (4, 2), -2.0), ((1, 2), (0, -3), 1.0), ((1, 0), (2, 3), -2.0),
     ((2, 0), (3, 7), -1.5)])
 def test_two_points_on_a_line_are_farthest_alike_or_one_is_nearest(P, p, z):
     """|P z + p| by hand, without cancellation where they move almost alike."""
     P, p = (np.column_stack([part, [0.0, 0.0]]) for part in (P, p))
     found, = friction._least_on_a_line(P, p)
-    assert found == pytest.approx(z, rel=1e-14)
+    assert found == pytest.approx(z, rel=1e-14, abs=0)
 
 
 def test_products_and_sides_of_cones():

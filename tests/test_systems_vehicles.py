@@ -304,3 +304,9 @@ def test_a_car_has_no_half_trailer():
 def test_a_snakeboard_has_two_kinds_of_trucks():
     with pytest.raises(MechanicsError, match="skates"):
         snakeboard.example("skates")
+
+
+def test_on_independent_trucks_a_snakeboard_obeys_its_momentum_equation():
+    """Its middle moves sideways then, which it does not on coupled ones."""
+    for check in snakeboard.example("independent", J=0.11).checks:
+        assert check.error() <= check.tolerance, check.what
