@@ -256,9 +256,10 @@ def test_what_a_compiler_says_is_shown_up_to_300_characters(monkeypatch, caplog)
     def fail(step, swift=None):
         raise CompileError("x" * 1000)
 
+    step = stepper(shipped("differential_drive")).step
     monkeypatch.setattr(batch_input, "compile_lanes", fail)
     with caplog.at_level(logging.WARNING, logger="nhmech"):
-        found = batch_input._runner(stepper(shipped("differential_drive")).step)
+        found = batch_input._runner(step)
     assert isinstance(found, MappedLanes)
     (line,) = caplog.messages
     assert line.startswith("no C++ on vectors: batches run in CasADi's virtual machine")
