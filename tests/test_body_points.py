@@ -134,7 +134,7 @@ def test_what_rides_on_the_ground_has_no_velocity_over_it():
         point = np.r_[centre, 0, 0, 0, 0, 0.07, 0, np.inf]      # the lowest of a ball
         J, drift, height = (part.full() for part in touch(t, np.r_[R.T.ravel(), p], point))
         np.testing.assert_allclose(J @ twist + drift.ravel(), 0, atol=1e-12)
-        assert height == pytest.approx(MOVING.normal @ (arm + R @ centre) - 0.07, rel=1e-12)
+        assert height == pytest.approx(MOVING.normal @ (arm + R @ centre) - 0.07, rel=1e-12, abs=0)
 
 
 # -- rims ------------------------------------------------------------------------------------------

@@ -122,7 +122,8 @@ def test_a_limit_of_acceleration_scales_all_joints_of_its_command(limit, share):
                          lambda u, rows, columns, wanted: told.append(wanted))
     np.testing.assert_allclose(told, [[120 * share, -60 * share], [120 * share, 180.0]],
                                rtol=1e-14)
-    assert JointVelocity({}, limit).hold_back([-120.0, 60.0]) == pytest.approx(share, rel=1e-15)
+    assert JointVelocity({}, limit).hold_back([-120.0, 60.0]) == pytest.approx(
+        share, rel=1e-15, abs=0)
     for few in ([], [0.0], [limit or 1.0], [-(limit or 1.0), 0.0]):
         assert JointVelocity({}, limit).hold_back(few) == 1.0
 

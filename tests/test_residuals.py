@@ -92,7 +92,7 @@ def test_moments_at_which_wheels_slide_are_left_out(run):
     assert residuals(sliding(skew, range(len(run)))) == (0.0, 0.0)
     judged = run_validity(sliding(run, [0, 8, 700]), 0.7, every=4)
     assert judged.states.t == pytest.approx([t for k, t in enumerate(run.t) if k % 4 == 0
-                                             and k not in (0, 8, 700)], rel=1e-14)
+                                             and k not in (0, 8, 700)], rel=1e-14, abs=0)
     with pytest.raises(InputError, match="no wheel rolls at any of the checked times"):
         run_validity(sliding(run, range(len(run))), 0.7)
     # the last state is judged, and the first one after an event
@@ -153,7 +153,7 @@ def test_the_summary_of_a_run_with_friction_has_what_slid_until_its_end(run):
             contact[:, columns.index(f"{what}.{wheel}")] = i * slope * run.t
             contact[100:300, columns.index(f"phase.{wheel}")] = Phase.SLIDING
     found = run_summary(replace(slides, contact=contact))
-    assert [*found["slid"].values()] == pytest.approx([0.07, 0.14, 0.21], rel=1e-12)
+    assert [*found["slid"].values()] == pytest.approx([0.07, 0.14, 0.21], rel=1e-12, abs=0)
     assert [*found["friction_loss"].values()] == pytest.approx([2.1, 4.2, 6.3], rel=1e-12)
     assert found["slid"].keys() == found["friction_loss"].keys() == dict.fromkeys(wheels).keys()
     assert [{*span["wheels"].values()} for span in found["phases"]] == [
@@ -169,7 +169,8 @@ def test_the_summary_of_what_is_no_vehicle_has_its_columns():
         found = run_summary(made)
         assert found["name"] == name and found["states"] == 6
         assert found["start"].keys() == found["end"].keys() == made.columns().keys()
-        assert found["end"]["t"] == pytest.approx(0.05, rel=1e-12) and found["start"]["t"] == 0.0
+        assert found["end"]["t"] == pytest.approx(0.05, rel=1e-12, abs=0)
+        assert found["start"]["t"] == 0.0
 
 
 def test_only_a_run_on_tyres_has_slip(run):

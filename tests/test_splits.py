@@ -238,7 +238,7 @@ def test_the_least_normal_is_not_that_of_a_wheel_which_bears_a_little_more():
 
 def test_normals_that_cannot_all_be_positive_have_no_corners():
     load = load_of([(wheel, "normal") for wheel in "ab"], [-6, 2], [[1, -1]], supported=False)
-    assert load.corners.shape == (0, 2) and load.least_normal == pytest.approx(-2, rel=1e-14)
+    assert load.corners.shape == (0, 2) and load.least_normal == pytest.approx(-2, rel=1e-14, abs=0)
     assert load.intervals == {} and load.sums == (("a/normal + b/normal", -4.0),)
 
 

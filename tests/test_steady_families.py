@@ -49,11 +49,13 @@ def test_a_family_is_followed_in_steps_that_shrink_and_grow_by_two(start, end, m
     way = abs(end - start)
     asked = reaching(motions, way / FAR * 1.001, monkeypatch)
     last, = motions.family(first, "q x", [end])
-    assert last.q[0] == pytest.approx(end, rel=1e-14) and last.u[0] == pytest.approx(end, rel=1e-12)
+    assert last.q[0] == pytest.approx(end, rel=1e-14, abs=0)
+    assert last.u[0] == pytest.approx(end, rel=1e-12)
     # after each member the double step is tried once
     assert len(asked) <= 6 + 2 * FAR and {*np.sign(np.subtract(asked, start))} == {
         np.sign(end - start)}
-    assert asked[:4] == pytest.approx([start + (end - start) / 2 ** k for k in range(4)], rel=1e-14)
+    assert asked[:4] == pytest.approx(
+        [start + (end - start) / 2 ** k for k in range(4)], rel=1e-14, abs=0)
     asked = reaching(motions, way / FAR * 0.999, monkeypatch)
     with pytest.raises(MechanicsError, match=f"followed to q x = {start:.9g} and not to {end:.9g}"):
         motions.family(first, "q x", [end])

@@ -98,7 +98,7 @@ def test_an_affine_row_in_closed_form():
     np.testing.assert_allclose(found.ravel(), [-y - lam, speed, -x - 2 * speed], rtol=1e-13)
     on, off = (belt.invariant_function(0, [x, y, 0], [speed, rate, lam], [])[0].full()
                for rate in (x + 0.3, x - 0.3))
-    assert np.abs(on).max() < 1e-15 and np.abs(off).max() == pytest.approx(0.6, rel=1e-13)
+    assert np.abs(on).max() < 1e-15 and np.abs(off).max() == pytest.approx(0.6, rel=1e-13, abs=0)
 
 
 def test_without_constraints_there_is_nothing_to_do():

@@ -222,8 +222,9 @@ def test_candidates_of_a_robot():
     motor = ('<ros2_control><joint name="c_j"><command_interface name="velocity"/></joint>'
              "</ros2_control>",)
     two = ("a", 0.1), ("b", 0.4), ("c", 0.4)
-    assert robot(*two, more=motor).floor == pytest.approx(0.3)
-    assert robot(*two, ("left_wheel", 0.8), ("d", 0.8), more=motor).floor == pytest.approx(0.7)
+    assert robot(*two, more=motor).floor == pytest.approx(0.3, rel=1e-12, abs=0)
+    assert robot(*two, ("left_wheel", 0.8), ("d", 0.8), more=motor).floor == pytest.approx(
+        0.7, rel=1e-12, abs=0)
     mark = (link("base_footprint"), joint("f", "base", "base_footprint", (0, 0, 0.3), kind="fixed"))
     assert robot(("a", 0.1), ("b", 0.4), more=mark).floor == pytest.approx(0.3)
     assert robot(more=mark).floor == pytest.approx(0.3) and robot().floor is None
@@ -449,8 +450,8 @@ def test_a_stray_part_moves_neither_width_nor_radius(sectors, share):
     for y, radius in ((0.4, 1.0), (0.1, 1.009)):
         stray = ring(24 * 3, radius, y=(y,), start=0.01)[:3 * sectors]
         solid = find_solid(np.concatenate([ring(start=0.01), stray]), Y)
-        assert solid.width == pytest.approx(0.2 + share * (y - 0.1))
-        assert solid.radius == pytest.approx(1 + share * (radius - 1))
+        assert solid.width == pytest.approx(0.2 + share * (y - 0.1), rel=1e-12, abs=0)
+        assert solid.radius == pytest.approx(1 + share * (radius - 1), rel=1e-12, abs=0)
 
 
 def test_surfaces_and_parts_of_a_mesh():
@@ -505,7 +506,8 @@ def test_rollers_on_joints_have_the_angle_at_the_ground(angle, is_oblique):
 def test_rollers_reach_as_far_as_the_outermost(far, reach):
     layout, wheel = with_rollers(far=far)
     rim = find_wheel_rim(layout, wheel)
-    assert rim.radius == pytest.approx(reach) and rim.centre == pytest.approx((0, 0.01, 0))
+    assert rim.radius == pytest.approx(reach, rel=1e-12, abs=0)
+    assert rim.centre == pytest.approx((0, 0.01, 0), rel=1e-12, abs=1e-15)
 
 
 @pytest.mark.parametrize("words, count", [
