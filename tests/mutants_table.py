@@ -288,9 +288,6 @@ EQUIVALENT = {
         "of a function without instructions",
     ("compile/pointwise", "self._work = 0", "0 -> 1"):
         "one instruction of millions",
-    ("compile/pointwise", "begin = max(min(begin, count - width), 0)",
-     "count - width -> count + width"):
-        "the last call evaluates fewer points, and fills its memory with the last of them",
     ("compile/pointwise", "memory[count:] = memory[count - 1]", "1 -> 2"):
         "any point that the function has: its values are not read",
     ("compile/pieces", "lines = found[\"body\"].splitlines(keepends=True)", "True -> False"):

@@ -160,7 +160,7 @@ def test_a_car_goes_wherever_its_limits_let_it(seed):
 
 @pytest.mark.parametrize("most, least", [(1.3, 3), (1.9, 6), (2.4, 10), (pi, 14), (4.0, 14)])
 def test_wheels_that_all_steer_get_to_what_is_said_to_be_possible(most, least):
-    """One twist after the other, whichever: most of them were not driven by a swerve drive whose
+    """One twist after the other, whichever: many of them were not driven by a swerve drive whose
     wheels were wound up by those before, and nothing said so. Half a turn to either side is enough
     for all."""
     swerve, rng = Steered("swerve", *[(-most, most)] * 4), np.random.default_rng(8)

@@ -62,8 +62,6 @@ class Pointwise:
             self._rooms[width] = _Room(self._function, width)
         room = self._rooms[width]
         for begin in range(0, count, width):
-            # the last call repeats some points, so that all its memory is defined
-            begin = max(min(begin, count - width), 0)
             part = slice(begin, min(begin + width, count))
             room.evaluate([values[part] if values.ndim == 2 else values for values in arguments],
                           [whole[part] for whole in found], part.stop - begin)
