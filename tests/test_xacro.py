@@ -148,6 +148,21 @@ def test_a_macro_that_nobody_calls_comes_with_the_file_that_does(tmp_path):
         describe(file)
 
 
+def test_the_file_that_calls_a_macro_is_found_among_many(tmp_path):
+    """However many files the neighbouring folders hold, those beside the macro come first."""
+    (tmp_path / "a").mkdir()
+    for count in range(201):
+        (tmp_path / "a" / f"{count}.xacro").touch()
+    file = tmp_path / "z" / "cart.xacro"
+    file.parent.mkdir()
+    file.write_text(MACRO)
+    (file.parent / "all.xacro").write_text(
+        f'<robot name="cart" {SPACE}><xacro:include filename="cart.xacro"/>'
+        '<xacro:cart prefix=""/></robot>')
+    with pytest.raises(ModelError, match="all.xacro calls it; load that"):
+        describe(file)
+
+
 def test_a_macro_whose_numbers_nobody_knows_is_left_to_be_filled_in(tmp_path):
     file = tmp_path / "cart.xacro"
     file.write_text(MACRO.replace("scale:=1", "radius *block").replace(

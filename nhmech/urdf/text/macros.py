@@ -82,10 +82,10 @@ def _free_name(path: Path) -> Path:
 
 
 def _find_callers(path: Path, macros: Sequence[Macro]) -> Iterator[Path]:
-    """Files near one that call its macros."""
+    """Files near one that call its macros: those beside it come first."""
     calls = [f":{macro.name}" for macro in macros]
-    near = (*path.parent.glob("*.xacro"), *path.parent.parent.glob("*/*.xacro"))
-    for file in list(dict.fromkeys(sorted(near)))[:_MOST]:
+    near = (*sorted(path.parent.glob("*.xacro")), *sorted(path.parent.parent.glob("*/*.xacro")))
+    for file in list(dict.fromkeys(near))[:_MOST]:
         try:
             if file == path or file.stat().st_size > _LARGEST:
                 continue
