@@ -135,9 +135,11 @@ def kinetic(s):
     return (s.v.a ** 2 + 2 * s.v.b ** 2 + 3 * s.v.c ** 2) / 2
 
 
-def test_forces_are_refused():
+@pytest.mark.parametrize("drag", [0.1, 1e-12])
+def test_forces_are_refused(drag):
+    """However small they are."""
     damped = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2, inputs=("push",),
-                               force=lambda s: {"x": s.u.push - 0.1 * s.v.x})
+                               force=lambda s: {"x": s.u.push - drag * s.v.x})
     for system in (damped, reduced_ball().base):
         with pytest.raises(MechanicsError, match="needs a system without forces: put a potential"):
             nonholonomic_bracket(system)

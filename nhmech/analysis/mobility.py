@@ -207,7 +207,7 @@ def _undetermined_forces(vehicle: Vehicle, A: np.ndarray) -> tuple[tuple[Compone
     """Contact force components that combinations without effect contain, and how many such
     combinations there are."""
     rows = list(vehicle.contact_rows.values())
-    idle = kernel((A[rows] / vehicle.reduced.scales).T) if rows else np.zeros((0, 0))
+    idle = kernel((A[rows] / vehicle.reduced.scales).T)
     found = tuple(component for component, part in zip(vehicle.contact_rows, idle)
                   if np.abs(part).max(initial=0.0) > 1e-8)
     return found, idle.shape[1]

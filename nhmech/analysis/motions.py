@@ -133,13 +133,11 @@ def _holonomic_forms(system_of: ConstrainedSystem, t: float, on_manifold: bool) 
 
 def kernel(forms: np.ndarray) -> np.ndarray:
     """Orthonormal basis of the vectors on which all rows of forms (m, nv) vanish, (nv, d)."""
-    if not len(forms):
-        return np.eye(forms.shape[1])
     if not np.isfinite(forms).all():
         raise MechanicsError("the allowed motions are not finite here because the constraints lose "
                              "rank, as when axles coincide; choose another configuration")
     _, s, vt = np.linalg.svd(forms)
-    return vt[int(np.sum(s > ZERO * s[0])):].T
+    return vt[int(np.sum(s > ZERO * s.max(initial=0.0))):].T
 
 
 def _tangent(forms: np.ndarray, out: list[int]) -> tuple[list[int], np.ndarray]:
@@ -159,8 +157,8 @@ def _tangent(forms: np.ndarray, out: list[int]) -> tuple[list[int], np.ndarray]:
 def _wheels(vehicle: Vehicle, space: LieAlgebroid, sections: ca.SX) -> list[int]:
     """Rates of wheels on whose angles the sections do not depend."""
     rates = [c.mount.spin for c in vehicle.contacts if c.mount.spin is not None]
-    angle = {a: space.q[i:i + 2] for i, a in space.circles}
-    return sorted({a for a in rates if a not in angle or not ca.depends_on(sections, angle[a])})
+    return sorted({a for a in rates
+                   if not ca.depends_on(sections, space.q[space.anchor[:, a].sparsity().row()])})
 
 
 def _followers(vehicle: Vehicle) -> tuple[str, ...]:

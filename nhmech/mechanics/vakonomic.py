@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checks import check_arguments
 from ..errors import InputError
-from ..symbolic.elimination import factorise, pivot_order
+from ..symbolic.elimination import entry_costs, factorise, pivot_order
 from .algebroid import product, tangent_bundle
 from .constraint_manifold import make_manifold
 from .distribution import assemble
@@ -72,7 +72,5 @@ def vakonomic(constrained: HasConstrained) -> ConstrainedSystem:
                              moment=given.moment)
     manifold = make_manifold(free, ca.vertcat(d.phi, rows))
     matrix, bias = made.mass_and_bias()
-    matrix = ca.densify(matrix)
-    samples = manifold.at_points(matrix)
-    factors = factorise(matrix, pivot_order(samples, (samples != 0).max(axis=0)))
+    factors = factorise(matrix, pivot_order(manifold.at_points(matrix), entry_costs(matrix)))
     return moving_by(free, factors.solve(made.force - bias), manifold)
