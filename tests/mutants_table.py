@@ -555,9 +555,9 @@ EQUIVALENT = {
     ("analysis/steady_equations", "for _ in range(8):", "8 -> 9"): "one step more does as well",
     ("analysis/stability", "return float(brentq(function, low, high, xtol=1e-13, rtol=4 * "
      "np.finfo(float).eps))", "4 -> 5"): "a few units of rounding",
-    ("analysis/structure", "LONG = 2.0", "2.0 -> 2.02"): "how long a search goes on",
-    ("analysis/structure", "wheel_angles: bool = False, depth: int = 8, seconds: float = LONG) -> "
-     "Structure:", "8 -> 9"): "how many levels are tried",
+    ("analysis/structure", "MANY = 100_000", "100000 -> 100001"): "how long a search goes on",
+    ("analysis/structure", "wheel_angles: bool = False, depth: int = 8, operations: float = MANY) "
+     "-> Structure:", "8 -> 9"): "how many levels are tried",
     ("analysis/structure", "column[vehicle.algebroid.v_names.index(name)] = 1.0", "1.0 -> 1.01"):
         "any multiple of a generator",
     ("analysis/steady_equations", "jacobian, defect, fraction = state.jacobian, state.defect, 1.0",

@@ -9,7 +9,7 @@ import pytest
 from support import at_length
 
 from nhmech import MechanicsError
-from nhmech.mechanics.algebroid import LieAlgebroid, euclidean, product, rotation
+from nhmech.mechanics.algebroid import LieAlgebroid, bracket, euclidean, product, rotation
 from nhmech.mechanics.algebroid_makers import lie_algebra, special_euclidean_2, special_orthogonal
 from nhmech.mechanics.brackets import bracket_closure, growth_vector, span_growth
 from nhmech.mechanics.frame import adapted_frame
@@ -209,9 +209,9 @@ def test_wrong_sections_are_named():
         span_growth(space, ca.vertcat(ca.SX.sym("mass"), 1), np.zeros((1, 2)))
 
 
-def test_no_time_left_ends_after_the_first_level():
+def test_a_search_without_operations_ends_after_the_first_level():
     space = lie_algebra("so(3)")
-    found = span_growth(space, ca.SX.eye(3)[:, :2], np.zeros((1, 0)), seconds=0.0)
+    found = span_growth(space, ca.SX.eye(3)[:, :2], np.zeros((1, 0)), operations=0)
     assert found.ranks == (2,) and not found.complete
 
 
@@ -269,10 +269,21 @@ def test_what_counts_is_relative_to_the_largest_value_at_a_point():
         assert (found.ranks, found.kept, found.dropped) == ((1,), (1.0,), (0.0,))
 
 
-def test_a_search_with_time_left_goes_on():
-    space = lie_algebra("so(3)")
-    found = span_growth(space, ca.SX.eye(3)[:, :2], np.zeros((1, 0)), seconds=10.0)
-    assert found.ranks == (2, 3) and found.complete
+def test_a_search_goes_on_as_long_as_its_brackets_have_no_more_operations_than_given():
+    """Those of all levels so far count, and no clock does: Engel's distribution, (2, 3, 4)."""
+    q = (space := euclidean("x", "y", "z", "w")).q
+    X, Y = ca.vertcat(1, 0, q[1], q[2]), ca.SX([0, 1, 0, 0])
+
+    def operations(sections):
+        return sum(ca.Function("section", [q], [ca.densify(ca.cse(one))]).n_instructions()
+                   for one in sections)
+
+    first = operations([X, Y])
+    second = first + operations(bracket(space, one, two) for one in (X, Y) for two in (X, Y))
+    for most, ranks in ((first - 1, (2,)), (first, (2, 3)), (second - 1, (2, 3)),
+                        (second, (2, 3, 4))):
+        found = span_growth(space, ca.horzcat(X, Y), np.zeros((1, 4)), operations=most)
+        assert found.ranks == ranks and found.complete == (ranks == (2, 3, 4))
 
 
 def test_a_point_has_its_generic_growth_where_leaves_are_smaller_than_the_space():

@@ -154,7 +154,7 @@ def structure_of(growth, here=None, further=0):
     (structure_of(growth_of(1), further=2), False, "no: the brackets span 1 of 3 of x, y, yaw; 2 "
      "conserved functions of them are not linear in joint angles and yaw"),
     (structure_of(growth_of(2, complete=False)), None,
-     "undecided: the brackets found in the time limit span 2 of 3"),
+     "undecided: the brackets that were tried span 2 of 3"),
     (structure_of(growth_of(2, 3), growth_of(4)), None, "undecided: the zero pose is singular: the "
      "contacts leave 4 directions free there, 3 elsewhere: x, y, yaw")])
 def test_controllability_in_words(found, answer, words):

@@ -67,7 +67,7 @@ def test_growth_of_vehicles(name):
     """Modulo wheel angles every shipped vehicle is controllable; a gap of nine decades decides each
     rank."""
     ranks, variables, _, _ = VEHICLES[name]
-    found = structure(shipped(name), seconds=60)
+    found = structure(shipped(name))
     assert found.growth.ranks == ranks and found.variables == variables and found.growth.complete
     assert found.controllable is True and found.further == 0 and ranks[-1] == found.dimension
     assert min(found.growth.kept) >= 1e-4 and max(found.growth.dropped) <= 1e-13
@@ -77,7 +77,7 @@ def test_growth_of_vehicles(name):
 def test_growth_with_wheel_angles(name):
     """What the brackets do not reach is exactly the integrable combinations that are printed."""
     _, _, ranks, dimension = VEHICLES[name]
-    found = structure(shipped(name), wheel_angles=True, seconds=60)
+    found = structure(shipped(name), wheel_angles=True)
     assert found.growth.ranks == ranks and found.dimension == dimension and found.left_out == ()
     assert len(found.combinations) == dimension - ranks[-1] and found.further == 0
     assert found.controllable is (dimension == ranks[-1])
@@ -105,7 +105,7 @@ def test_car_with_on_axle_trailers(n):
 def test_growth_here_differs_from_the_generic_one():
     """An upright bicycle: two more levels than elsewhere. A car: the same everywhere."""
     bicycle = shipped("bicycle")
-    found = structure(bicycle, bicycle.configuration(), seconds=60)
+    found = structure(bicycle, bicycle.configuration())
     assert (found.growth.ranks == (3, 5) and found.here.ranks == (3, 4, 5)
             and found.controllable is True)
     car = shipped("ackermann_car")
@@ -126,7 +126,7 @@ def test_a_place_off_the_ground_is_refused():
 
 
 def test_a_search_cut_short_decides_nothing():
-    found = structure(shipped("trailers"), seconds=0.0)
+    found = structure(shipped("trailers"), operations=0)
     assert (found.growth.ranks == (2,) and not found.growth.complete and found.controllable is None
             and found.further is None)
 

@@ -24,7 +24,7 @@ from .integrable import Combination, integrable_combinations
 from .motions import Motions, motions
 
 PLANE = ("x", "y", "yaw")
-LONG = 2.0      # [s] after which no further level of brackets is begun
+MANY = 100_000    # instructions of brackets, evaluated in a second or two, with which it is enough
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Structure:
 @check_arguments
 @hear_ctrl_c()
 def structure(constrained: HasConstrained, q: np.ndarray | None = None, *,
-              wheel_angles: bool = False, depth: int = 8, seconds: float = LONG) -> Structure:
+              wheel_angles: bool = False, depth: int = 8, operations: float = MANY) -> Structure:
     """The geometry of a system's distribution: growth vector, curvature, symmetries.
 
     Parameters
@@ -116,8 +116,8 @@ def structure(constrained: HasConstrained, q: np.ndarray | None = None, *,
         Count the angles of wheels, and joints that are functions of others, among the variables.
     depth
         Levels of brackets at most.
-    seconds
-        Time [s] after which no further level is begun.
+    operations
+        Instructions of all brackets so far beyond which no further level is begun.
 
     Raises
     ------
@@ -134,12 +134,12 @@ def structure(constrained: HasConstrained, q: np.ndarray | None = None, *,
     vehicle, everything = simulated.vehicle, motions(constrained, wheel_angles=True)
     found = everything if wheel_angles or vehicle is None else motions(constrained)
     generic = span_growth(found.algebroid, found.sections, found.points, depth=depth,
-                          seconds=seconds)
+                          operations=operations)
     here = None
     if q is not None:
         there = motions(constrained, wheel_angles=wheel_angles, q=q)
         here = span_growth(there.algebroid, there.sections, there.points, pointwise=True,
-                           depth=depth, seconds=seconds)
+                           depth=depth, operations=operations)
     combinations = integrable_combinations(constrained, everything)
     further = None
     if generic.complete:

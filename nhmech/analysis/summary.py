@@ -14,7 +14,7 @@ from .axles import axles
 from .curvature import describe_curvature
 from .ignorable import describe_symmetry
 from .mobility import mobility
-from .structure import LONG, Structure, structure
+from .structure import MANY, Structure, structure
 from .validity import validity
 
 ROUNDING = 1e-6      # [m] distances below it are not worth a word
@@ -93,10 +93,10 @@ def _at_rest(vehicle: Vehicle) -> dict[str, float] | None:
     return None if found.lifted else {one.wheel: one.normal for one in found.wheels}
 
 
-def geometry_summary(vehicle: Vehicle, seconds: float = LONG) -> dict:
+def geometry_summary(vehicle: Vehicle, operations: float = MANY) -> dict:
     """Growth vector with its variables, controllability, integrable combinations, symmetry; no
-    further level of brackets is begun after this many seconds."""
-    found = structure(vehicle, vehicle.constrained.configurations[0], seconds=seconds)
+    further level of brackets is begun where they have more than this many instructions."""
+    found = structure(vehicle, vehicle.constrained.configurations[0], operations=operations)
     return {
         "variables": list(found.variables),
         "left_out": list(found.left_out),
@@ -124,7 +124,7 @@ def controllability(found: Structure) -> str:
         return (f"undecided: the zero pose is singular: the contacts leave {reached} directions "
                 f"free there, {dimension} elsewhere: {names}")
     if found.controllable is None:
-        return (f"undecided: the brackets found in the time limit span {reached} of {dimension}")
+        return (f"undecided: the brackets that were tried span {reached} of {dimension}")
     if found.controllable:
         return f"yes: the brackets span all {dimension} of {names}"
     text = f"no: the brackets span {reached} of {dimension} of {names}"

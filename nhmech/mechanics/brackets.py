@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from time import perf_counter
 
 import casadi as ca
 import numpy as np
@@ -98,18 +97,19 @@ def growth_vector(constrained: HasConstrained, q: ArrayLike | None = None, *,
 
 
 def span_growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *,
-                pointwise: bool = False, depth: int = 8, seconds: float = inf) -> Growth:
+                pointwise: bool = False, depth: int = 8, operations: float = inf) -> Growth:
     """The growth vector of the span of sections (nv, n) at points (k, nq): the largest rank over
     them.
 
     [X, Y]^g = rho(X) Y^g - rho(Y) X^g + c^g_ab X^a Y^b. Left-normed brackets [X_i, [X_j, ...]] of
     the given sections span each level; a bracket that is a combination of others with constant
     coefficients (Jacobi's identity and antisymmetry make many) is dropped. Ranks come from singular
-    values, each bracket scaled by its usual size. The search ends after `depth` levels, after
-    `seconds`, or where the rank stalls; if `pointwise`, only at the final generic rank, because the
-    rank at a point may stall and grow again.
+    values, each bracket scaled by its usual size. The search ends after `depth` levels, where the
+    brackets so far have more than `operations` instructions, or where the rank stalls; if
+    `pointwise`, only at the final generic rank, because the rank at a point may stall and grow
+    again.
     """
-    return _grow(algebroid, sections, points, pointwise, depth, seconds)[0]
+    return _grow(algebroid, sections, points, pointwise, depth, operations)[0]
 
 
 def bracket_closure(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *,
@@ -130,7 +130,7 @@ def bracket_closure(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray
 
 
 def _grow(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, pointwise: bool,
-          depth: int, seconds: float) -> tuple[Growth, list[ca.SX]]:
+          depth: int, operations: float) -> tuple[Growth, list[ca.SX]]:
     """The growth vector, and the sections that span its levels."""
     if sections.shape[0] != algebroid.nv or sections.shape[1] == 0:
         raise MechanicsError(f"sections of this algebroid are ({algebroid.nv}, n) with n >= 1; "
@@ -139,7 +139,6 @@ def _grow(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, pointwis
     if foreign:
         raise MechanicsError(f"the sections depend on {', '.join(foreign)}; put numbers in for "
                              "what is not the configuration")
-    begun = perf_counter()
     first = [sections[:, i] for i in range(sections.shape[1])]
     sampled = _SectionSamples(algebroid, np.asarray(points, dtype=float), sections)
     levels: list[tuple[int, float, float]] = []
@@ -156,7 +155,7 @@ def _grow(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, pointwis
         rank = levels[-1][0]
         final = rank == algebroid.nv or (generic[-2:-1] == generic[-1:]
                                          and (rank == generic[-1] or not pointwise))
-        if final or len(levels) == depth or perf_counter() - begun > seconds:
+        if final or len(levels) == depth or sampled.operations > operations:
             break
         new = [bracket(algebroid, X, Y) for X in first for Y in new]
     levels = levels or [(0, 0.0, 0.0)]       # the sections vanish
@@ -176,6 +175,7 @@ class _SectionSamples:
                 for k in range(48)]
         size = [np.linalg.norm(frame(q).full()) for q in near]
         self.q, self.wanted = algebroid.q, len(points)
+        self.operations = 0      # of all sections tried
         # not where the frame is nearly singular
         self.points = [*points, *(near[k] for k in np.argsort(size)[:24])]
         self.values = np.zeros((len(self.points), algebroid.nv, 0))
@@ -186,6 +186,7 @@ class _SectionSamples:
         new = []
         for section in map(ca.cse, sections):
             function = ca.Function("section", [self.q], [ca.densify(section)])
+            self.operations += function.n_instructions()
             value = np.array([function(q).full() for q in self.points])
             if not np.all(np.isfinite(value)):
                 raise MechanicsError("a bracket is not finite near the given points; choose other "
