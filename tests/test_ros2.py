@@ -272,13 +272,14 @@ def test_rviz_of_ros_1_has_the_prefix_of_the_frames(tmp_path):
 
 def test_rviz_leaves_nothing_behind_and_says_what_it_cannot_show(tmp_path, monkeypatch):
     """The same file again for the same prefix; a configuration without the line is refused."""
+    (temporary := tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     monkeypatch.setenv("NHMECH_CACHE", str(tmp_path / "cache"))
     config = ROOT / "rviz" / "simulate.rviz"
-    before = set(Path(tempfile.gettempdir()).glob("nhmech_*"))
     found = {prefix_rviz(config, "a/left") for _ in range(2)}
     assert found == {tmp_path / "cache" / "a-left-simulate.rviz"}
     assert read_prefix(found.pop()) == "a/left"
-    assert set(Path(tempfile.gettempdir()).glob("nhmech_*")) <= before
+    assert not list(temporary.iterdir())
     bare = tmp_path / "bare.rviz"
     bare.write_text("Displays: []")
     with pytest.raises(InputError, match='bare.rviz has no line `TF Prefix: ""`'):
