@@ -634,6 +634,9 @@ EQUIVALENT = {
      "signs + sums + products + len(self.functions) -> "
      "signs + sums + products - len(self.functions)"):
         "an estimate of which form is shorter; operation counts gate what it decides",
+    ("control/combinators", "there = [twist for twist in twists if np.isfinite(twist).all()]",
+     "np.isfinite(twist).all() -> np.isfinite(twist).any()"):
+        "a twist is finite in all its parts or in none: another one is refused",
     ("control/measurement", "base, turn, rates = normal(3), normal(3), normal(6)", "6 -> 7"):
         "other numbers of the same distribution",
     ("control/tracking",

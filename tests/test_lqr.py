@@ -40,12 +40,15 @@ def test_double_integrator_in_closed_form(q, r):
                                              [w ** 2, np.sqrt(2) * w]]), rtol=1e-10)
 
 
-def test_held_inputs():
-    """The sampled cost is the integral, and K with a period beats every other gain held as long."""
-    rng = np.random.default_rng(0)
-    A, B, Q, R, h = (rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), np.diag([1.0, 2.0, 0.5]),
-                     np.diag([0.3, 1.0]), 0.2)
-    Ad, Bd, Qd, Nd, Rd = discretise(A, B, Q, R, h)
+def held_inputs():
+    rng, h = np.random.default_rng(0), 0.2
+    system = (rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), np.diag([1.0, 2.0, 0.5]),
+              np.diag([0.3, 1.0]))
+    return rng, h, system, discretise(*system, h)
+
+
+def test_the_sampled_cost_is_the_integral():
+    rng, h, (A, B, Q, R), (_, _, Qd, Nd, Rd) = held_inputs()
     x, u = rng.normal(size=3), rng.normal(size=2)
     nodes, weights = np.polynomial.legendre.leggauss(20)
     total = 0.0
@@ -54,6 +57,12 @@ def test_held_inputs():
         y = Ai @ x + Bi @ u
         total += weight * h / 2 * (y @ Q @ y + u @ R @ u)
     assert x @ Qd @ x + 2 * x @ Nd @ u + u @ Rd @ u == pytest.approx(total, rel=1e-12)
+
+
+def test_held_inputs():
+    """K with a period beats every other gain that is held as long."""
+    rng, h, (A, B, Q, R), (Ad, Bd, Qd, Nd, Rd) = held_inputs()
+    x = rng.normal(size=3)
     K, P = solve(A, B, Q, R, period=h)
 
     def cost(gain):
@@ -608,7 +617,8 @@ def test_tracking_reads_an_attitude_and_goes_on_after_the_end(drive):
     """A quaternion and its negative are one attitude; the last gain and reference are kept."""
     car, reference = drive
     tracker = TrackingLQR(car, reference)
-    state = nhmech.Simulator(car).reset((0.3, 0.1, 0.2))
+    joints = {"front_left_steering_joint": 0.2, "rear_left_wheel_joint": 0.7}
+    state = nhmech.Simulator(car).reset((0.3, 0.1, 0.2), joints=joints)
     other = SimpleNamespace(q=np.r_[state.q[:3], -state.q[3:7], state.q[7:]], xi=state.xi)
     for t, k in ((0.0, 0), (2.0, 200), (99.0, 600)):
         found, error = tracker.error(t, state)
