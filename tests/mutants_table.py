@@ -148,7 +148,7 @@ RULES = [
     ("mechanics/selection", r" = -1$|, -1\)\)\)?$", r"^1 -> 2$", "any number below zero"),
     ("control/", r"^(WEIGHTS|SPEED, EFFORT|PREVIEW) = ", r"^[\d.]+ -> [\d.]+$",
      "a weight, and how far one looks ahead, is a choice"),
-    ("control/", r"^(TURNS|WIDEST|BENT|GAUSS) = ", r"^[\d.]+ -> [\d.]+$",
+    ("control/", r"^(TURNS|WIDEST|FINE|HALVINGS|GAUSS) = ", r"^[\d.]+ -> [\d.]+$",
      "how finely a search or a quadrature goes: one more does as well"),
     ("control/trailer_flatness", r"^DEGREE, POINTS = |POINTS \+ 1\)$",
      r"^1200 -> |^1 -> 2$| -> POINTS - ", "one point more or less"),
@@ -648,8 +648,6 @@ EQUIVALENT = {
      "1.0 -> 1.01"): "the unit of what costs nothing",
     ("control/path_library", "lambda size: dubins((0.0, 0.0, 0.0), (3 * size, 3 * size, "
      "math.pi / 2), size)),", "2 -> 3"): "where a path of the list ends is any",
-    ("control/path", "widest = 2 * self.length / GRID if near is None else self.length / WIDEST",
-     "2 -> 3"): "how far one step of a search may go",
     ("vehicle/placement", "ASKEW = 0.1, 0.07", "0.1 -> 0.101"): "any attitude that is generic",
     ("vehicle/placement", "ASKEW = 0.1, 0.07", "0.07 -> 0.07070000000000001"):
         "any attitude that is generic",
@@ -674,10 +672,6 @@ EQUIVALENT = {
      "np.abs(values).max(initial=0.0)):", "1 -> 2"): "a scale of a tolerance",
     ("analysis/ignorable", "rest = form - A.T @ np.linalg.lstsq(A.T, form, rcond=1e-10)[0]",
      "1e-10 -> 0.0001"): "a tolerance, between rounding and dependent rows",
-    ("control/path", "step = np.clip(along / np.maximum(1 - curvature * left, BENT), -widest, "
-     "widest)", "1 -> 2"): "another slope: Newton's method ends at the same point",
-    ("control/path", "step = min(max(along / max(1 - curvature * left, BENT), -widest), widest)",
-     "1 -> 2"): "another slope: Newton's method ends at the same point",
     ("control/path", "if abs(s - before) <= CLOSE * self.length:", "s - before -> s + before"):
         "only ends later",
     ("control/collocation", "self.opti.set_initial(self.inner, np.array([np.interp(parts, "
@@ -926,11 +920,6 @@ EQUIVALENT = {
     ("urdf/wheels/rims", "placed = points @ shape.X_LS[:3, :3].T + shape.centre",
      "points @ shape.X_LS[:3, :3].T + shape.centre -> points @ shape.X_LS[:3, :3].T - "
      "shape.centre"): "a primitive is alike on both sides of its centre",
-    ("control/path", "widest = 2 * self.length / GRID if near is None else self.length / WIDEST",
-     "2 * self.length / GRID -> 2 * self.length * GRID"): "how far one step of a search may go",
-    ("control/path", "s[1:] = self._refine(points[1:, 0], points[1:, 1], before[:-1], "
-     "self.length / WIDEST)", "self.length / WIDEST -> self.length * WIDEST"):
-        "how far one step of a search may go",
     ("control/path", "some = np.unique(np.r_[0:len(points):STRIDE, len(points) - 1])", "1 -> 2"):
         "where the search of the last points begins",
     ("control/path", "if np.max(np.abs(s - before)) <= SAME * self.length:",
@@ -963,8 +952,6 @@ EQUIVALENT = {
      "0 -> 1"): "each call says which twist it follows",
     ("control/path", "SAME = 1e-10", "1e-10 -> 0.0001"):
         "searches that begin so near each other end at the same point",
-    ("control/path", "squares = squares + 2 * unit ** 2 * (1 - np.cos(tangent - "
-     "heading[..., None]))", "1 -> 2"): "adds the same to all of which the least is taken",
     ("control/riccati", "pace = float(np.linalg.norm(np.hstack([A, B]))) or 1.0", "1.0 -> 1.01"):
         "divides zeros",
     ("control/trailer_flatness", "parts = (1 + nodes) / 2", "1 + nodes -> 1 - nodes"):

@@ -234,6 +234,42 @@ def test_nearest_to_a_circle_is_on_the_ray_from_its_centre(radius, away):
     np.testing.assert_allclose(path.nearest(points), radius * angle, rtol=0, atol=1e-9 * radius)
 
 
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("name", ["circle", "slalom", "figure8", "hairpins"])
+def test_nearest_close_to_a_centre_of_curvature(name, size):
+    """No place of a dense series is nearer, however close the point is to where all places of an
+    arc are nearest; alone and among others."""
+    bends = [(0.0, 0.4), (60.0, 3.0 / 60), (0.0, 0.3), (-90.0, 3.1 / 90), (0.0, 0.4), (1.0, 2.0)]
+    path = (make_path(name, size) if name in PATHS
+            else Arcs([(k / size, d * size) for k, d in bends]))
+    rng = np.random.default_rng(4)
+    s = rng.uniform(0.01, 0.99, 60) * path.length
+    s = s[path.curvature(s) != 0]
+    beside = ((1 + rng.choice([-1, 1], len(s)) * 10.0 ** rng.uniform(-9, -0.5, len(s)))
+              / path.curvature(s))
+    heading = path.heading(s)
+    points = path.point(s) + beside[:, None] * np.stack([-np.sin(heading), np.cos(heading)], -1)
+    found = path.nearest(points)
+    near = np.linalg.norm(path.point(found) - points, axis=1)
+    dense = path.point(np.linspace(0, path.length, 5001))
+    assert np.all(near <= [np.linalg.norm(dense - p, axis=1).min() + 1e-12 * path.length
+                           for p in points])
+    inside = (path.length * 1e-9 < found) & (found < path.length * (1 - 1e-9))
+    tangent = np.stack([np.cos(path.heading(found)), np.sin(path.heading(found))], -1)
+    along = np.sum((points - path.point(found)) * tangent, axis=1)[inside | path.closed]
+    assert len(along) > 15 and np.abs(along).max() <= 1e-11 * path.length
+    alone = [np.linalg.norm(path.point(path.nearest(p)) - p) for p in points]
+    np.testing.assert_allclose(alone, near, rtol=0, atol=1e-12 * path.length)
+
+
+def test_at_the_centre_of_an_arc_every_place_is_nearest():
+    for path, centre in ((circle(2.0), (0.0, 2.0)), (Arcs([(-0.5, 1.0)]), (0.0, -2.0))):
+        for s in (path.nearest(centre), path.nearest(centre, near=0.3),
+                  *path.nearest([centre, centre])):
+            assert 0 <= s <= path.length
+            assert np.linalg.norm(path.point(s) - centre) == pytest.approx(2.0, abs=1e-14)
+
+
 def test_nearest_stays_on_an_open_path():
     path = lane_change(4.0, 1.0, before=1.0, after=2.0)
     beyond = np.array([(-3.0, 0.5), (20.0, 1.0)])

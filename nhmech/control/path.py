@@ -14,13 +14,13 @@ from ..checks import as_numbers, read_array, read_number, show
 from ..errors import InputError
 from ..once import cached_property
 
-GRID = 1024        # points of the coarse search for the nearest one
-ROUNDS = 30        # of Newton's method after it
+GRID = 1024        # points of the coarse search for the nearest one, and more in tight bends
+FINE = 0.05        # [rad] turn from one to the next of them, at most, after so many halvings
+HALVINGS = 20
+ROUNDS = 100       # after it, at most; where the path stays nearly as far away they are many
 CLOSE = 1e-12      # of the length: a step this small is the last
 SAME = 1e-10       # of the length: two that are no further apart are the same point
 WIDEST = 16        # part of the length that one round may lead along, around a known place
-# least 1 - curvature x offset in a Newton step: past the centre of curvature nearest turns farthest
-BENT = 0.2
 
 STRIDE = 16        # of a series of points, every such one is followed by itself
 SWEEPS = 4         # over the whole series, before each of them is
@@ -113,7 +113,9 @@ class Path(ABC):
     def nearest(self, point: ArrayLike, near: ArrayLike | None = None) -> float | np.ndarray:
         """s of the path's nearest point to `point` (..., 2) [m].
 
-        Newton's method on (p(s) - point) . tangent(s) = 0.
+        Solves (p(s) - point) . tangent(s) = 0: each step leads to the nearest point of the circle
+        of curvature, so that a line or an arc takes one. At the centre of an arc, every place on
+        it is one.
 
         Parameters
         ----------
@@ -130,16 +132,30 @@ class Path(ABC):
             For a point that is not finite, and a `near` of another shape.
         """
         points = read_points(point)
-        s = self._coarse(points) if near is None else as_numbers(near)
-        if s is None or s.shape != points.shape[:-1] or not np.isfinite(s).all():
+        if near is None:
+            return self._nearest_of_all(points.reshape(-1, 2)).reshape(points.shape[:-1])[()]
+        begin = as_numbers(near)
+        if begin is None or begin.shape != points.shape[:-1] or not np.isfinite(begin).all():
             raise InputError(f"near = {show(near)} must be an arc length [m] for each point")
-        widest = 2 * self.length / GRID if near is None else self.length / WIDEST
-        found: float | np.ndarray
         if points.ndim == 1:
-            found = self._refine_one(float(points[0]), float(points[1]), float(s), widest)
-        else:
-            found = self._refine(points[..., 0], points[..., 1], s, widest)
-        return found % self.length if self.closed and near is None else found
+            return self._refine_one(float(points[0]), float(points[1]), float(begin))
+        return self._refine(points[..., 0], points[..., 1], begin)
+
+    def _nearest_of_all(self, points: np.ndarray) -> np.ndarray:
+        """`nearest` of points (n, 2) among all branches that may come nearest between two points of
+        the grid."""
+        s, p, _ = self._grid
+        away = np.hypot(points[:, :1] - p[:, 0], points[:, 1:] - p[:, 1])
+        beyond = (away[:, -2:-1], away[:, 1:2]) if self.closed else np.full((2, len(away), 1),
+                                                                             np.inf)
+        around = np.hstack([beyond[0], away, beyond[1]])
+        which, some = np.nonzero((away <= around[:, :-2]) & (away <= around[:, 2:])
+                                 & (away <= away.min(axis=1, keepdims=True)
+                                    + self.length / GRID))
+        found = self._refine(points[which, 0], points[which, 1], s[some])
+        order = np.lexsort([np.hypot(*(self.point(found) - points[which]).T), which])
+        best = found[order[np.searchsorted(which, np.arange(len(points)))]]
+        return best % self.length if self.closed else best
 
     def entry(self, point: ArrayLike, heading: ArrayLike, unit: float) -> float | np.ndarray:
         """s at which a follower at `point` (..., 2) [m] with `heading` (...) [rad] should join the
@@ -197,7 +213,7 @@ class Path(ABC):
                       self._follow_each(points[some], looks[some], unit))
         for _ in range(SWEEPS):
             before, s = s, s.copy()
-            s[1:] = self._refine(points[1:, 0], points[1:, 1], before[:-1], self.length / WIDEST)
+            s[1:] = self._refine(points[1:, 0], points[1:, 1], before[:-1])
             if np.max(np.abs(s - before)) <= SAME * self.length:
                 return s
         return self._follow_each(points, looks, unit)
@@ -208,29 +224,38 @@ class Path(ABC):
             found.append(float(self.follow(point, look, unit, found[-1] if found else None)))
         return np.array(found)
 
-    def _refine(self, x: np.ndarray, y: np.ndarray, s: np.ndarray, widest: float) -> np.ndarray:
+    def _refine(self, x: np.ndarray, y: np.ndarray, s: np.ndarray) -> np.ndarray:
+        widest = self.length / WIDEST
+        low, high = np.full(s.shape, -np.inf), np.full(s.shape, np.inf)
         for _ in range(ROUNDS):
             px, py, heading, curvature = self.at(s)
             cos, sin = np.cos(heading), np.sin(heading)
             along = (x - px) * cos + (y - py) * sin
             left = (y - py) * cos - (x - px) * sin
-            step = np.clip(along / np.maximum(1 - curvature * left, BENT), -widest, widest)
-            before, s = s, s + step
+            turn = np.arctan2(curvature * along, 1 - curvature * left)
+            step = np.divide(turn, curvature, out=along.copy(), where=curvature != 0)
+            low, high = np.where(step > 0, s, low), np.where(step < 0, s, high)
+            before, s = s, s + np.clip(step, -widest, widest)
+            s = np.add(low, high, out=2 * s, where=(s < low) | (s > high)) / 2
             if not self.closed:
                 s = np.clip(s, 0.0, self.length)
             if np.max(np.abs(s - before), initial=0.0) <= CLOSE * self.length:
                 break
         return s
 
-    def _refine_one(self, x: float, y: float, s: float, widest: float) -> float:
+    def _refine_one(self, x: float, y: float, s: float) -> float:
         """`_refine` of one point in plain numbers, several times as fast: followers need it."""
+        widest, low, high = self.length / WIDEST, -math.inf, math.inf
         for _ in range(ROUNDS):
             px, py, heading, curvature = map(float, self.at(s))
             cos, sin = math.cos(heading), math.sin(heading)
             along = (x - px) * cos + (y - py) * sin
             left = (y - py) * cos - (x - px) * sin
-            step = min(max(along / max(1 - curvature * left, BENT), -widest), widest)
-            before, s = s, s + step
+            turn = math.atan2(curvature * along, 1 - curvature * left)
+            step = turn / curvature if curvature else along
+            low, high = (s if step > 0 else low), (s if step < 0 else high)
+            before, s = s, s + min(max(step, -widest), widest)
+            s = s if low <= s <= high else (low + high) / 2
             if not self.closed:
                 s = min(max(s, 0.0), self.length)
             if abs(s - before) <= CLOSE * self.length:
@@ -240,16 +265,19 @@ class Path(ABC):
     @cached_property
     def _grid(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         s = np.linspace(0.0, self.length, GRID)
+        for _ in range(HALVINGS):
+            wide = np.abs(np.diff(np.broadcast_to(self.at(s)[2], s.shape))) > FINE
+            if not wide.any():
+                break
+            s = np.sort(np.concatenate([s, (s[:-1] + s[1:])[wide] / 2]))
         x, y, heading, _ = self.at(s)
         return s, np.stack([x, y], axis=-1), np.broadcast_to(heading, s.shape)
 
-    def _coarse(self, point: np.ndarray, heading: np.ndarray | None = None,
-                unit: float = 0.0) -> np.ndarray:
+    def _coarse(self, point: np.ndarray, heading: np.ndarray, unit: float) -> np.ndarray:
         s, p, tangent = self._grid
         squares = (point[..., None, 0] - p[:, 0]) ** 2 + (point[..., None, 1] - p[:, 1]) ** 2
-        if heading is not None:
-            squares = squares + 2 * unit ** 2 * (1 - np.cos(tangent - heading[..., None]))
-        return s[np.argmin(squares, axis=-1)]
+        return s[np.argmin(squares + 2 * unit ** 2 * (1 - np.cos(tangent - heading[..., None])),
+                           axis=-1)]
 
     def place(self, x: float = 0.0, y: float = 0.0, yaw: float = 0.0) -> Path:
         """The same path moved to (x, y) [m] and turned by yaw [rad].

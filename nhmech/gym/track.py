@@ -8,12 +8,14 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from ..control.path import BENT, Path
+from ..control.path import Path
 
 CELLS = 4096       # of a path; between their ends the curvature is linear
 # of Newton's method: from the last look to the cell of the nearest point, which must not be missed
 # by more than the next one, and within that cell
 NEAR, WITHIN = 1, 2
+# least 1 - curvature x offset in a step: past the centre of curvature nearest turns farthest
+BENT = 0.2
 NODES, WEIGHTS = (0.5 * (1 + np.polynomial.legendre.leggauss(3)[0]),
                   0.5 * np.polynomial.legendre.leggauss(3)[1])      # of Gauss's quadrature
 
