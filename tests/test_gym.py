@@ -13,6 +13,7 @@ gymnasium = pytest.importorskip("gymnasium")
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 from support import sampled, shipped  # noqa: E402
+from trains import train  # noqa: E402
 
 import nhmech  # noqa: E402
 import nhmech.gym as tasks  # noqa: E402
@@ -413,9 +414,11 @@ def test_what_falls_is_over_and_what_is_held_earns(task_of):
         BalanceTask(shipped("differential_drive"))
 
 
-def test_trailers_are_backed(task_of):
-    """The tracked axle is that of the controller, and what backs well earns; a fold ends it."""
-    task = task_of(TrailerTask, "trailers", path="line:20")
+@pytest.mark.parametrize("turned", [0.0, 2.5])
+def test_trailers_are_backed(turned):
+    """The tracked axle is that of the controller, and what backs well earns; a fold ends it. The
+    base frame may be turned, so that the trailers are before it."""
+    task = TrailerTask(train(2, behind=0.35, turned=turned), path="line:20")
     x, data = task.starts(np.full((4, 3), 0.3))[0][0], task.vehicle.model.createData()
     x[task.dynamics.coordinate(task.hitches[0])] = 0.4
     symbol = ca.SX.sym("x", len(x))
@@ -423,7 +426,9 @@ def test_trailers_are_backed(task_of):
                        ca.Function("f", [symbol], task.tracked(symbol))(x))
     place, heading = task.axle.pose(task.vehicle, data, task.configuration(x))
     assert np.abs(point - place).max() <= 1e-12
-    assert abs(cos[0] + np.cos(heading)) + abs(sin[0] + np.sin(heading)) <= 1e-12
+    way = 1 if turned else -1
+    assert (cos[0], sin[0]) == pytest.approx((way * np.cos(heading), way * np.sin(heading)),
+                                             abs=1e-12)
     backer = TrailerBacking(task.vehicle, task.path, speed=task.speed)
     rewards, ended = drive(task, backer, backer.start, 40)
     assert not ended and np.mean(rewards[-10:]) > 0.8

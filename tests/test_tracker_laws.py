@@ -9,6 +9,7 @@ import pytest
 import tracking_table as table
 from scipy.integrate import solve_ivp
 from support import askew, joint, link, robot, shipped
+from trains import train
 
 import nhmech
 from nhmech import InputError, ModelError
@@ -170,8 +171,12 @@ def test_unicycle_is_read_off_the_distribution():
     assert all(unicycle(shipped(name)).free for name in ("swerve", "mecanum", "omni"))
     # measured by its wheels, but not by trailers
     assert car.length == shipped("ackermann_car").steering.length < car.wheelbase
-    train = unicycle(shipped("trailers"))
-    assert train.length == train.wheelbase == pytest.approx(1.1, rel=1e-9)
+    drawn = unicycle(shipped("trailers"))
+    assert drawn.length == drawn.wheelbase == pytest.approx(1.1, rel=1e-9)
+    # steered at its rear, where its base frame is the other way round
+    back = unicycle(train(2, turned=pi))
+    assert back.length == pytest.approx(1.1, rel=1e-9)
+    assert back.wheelbase == pytest.approx(train(2).steering.length, rel=1e-9)
     for name in ("ackermann_car", "tricycle", "rover", "differential_drive", "skid_steer",
                  "trailers"):
         vehicle, point = shipped(name), unicycle(shipped(name))

@@ -399,6 +399,22 @@ def test_backs_up_from_twenty_degrees_without_jackknife(count, first, second, mo
     assert steer.min() > limit.lower - 1e-2 and steer.max() < limit.upper + 1e-2
 
 
+@pytest.mark.parametrize("turned", [-2.5, *at_length(0.7, np.pi / 2, np.pi)])
+def test_a_train_backs_alike_however_its_base_frame_is_turned(turned):
+    """Towards its trailers along the same curve, and forward, where it is folded, by as much."""
+    path, folds, known = circle(12.0), dict(zip(HITCHES, (0.75, -0.2))), train(2, behind=0.35)
+    ahead, aside = 0.4 * np.array([np.cos(turned), np.sin(turned)])
+    vehicle = train(2, behind=0.35, turned=turned, ahead=ahead, aside=aside)
+    (_, plain), (_, run) = (backed(one, folds, 6.0, path) for one in (known, vehicle))
+    np.testing.assert_allclose(last_axle(vehicle, run, HITCHES[1]),
+                               last_axle(known, plain, HITCHES[1]), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(folded(run), folded(plain), rtol=0, atol=1e-8)
+    one, other = path_error(vehicle, run), path_error(known, plain)
+    np.testing.assert_allclose(one.lateral, other.lateral, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(one.heading, other.heading, rtol=0, atol=1e-8)
+    assert np.ptp(folded(run)[0]) > 0.3
+
+
 @pytest.mark.parametrize("joint", HITCHES)
 def test_without_feedback_it_jackknifes(joint):
     vehicle = shipped("trailers")

@@ -138,7 +138,7 @@ class LQR:
         return u
 
 
-def steady_motion(vehicle: Vehicle, twist: Sequence[float],
+def steady_motion(vehicle: Vehicle, twist: Sequence[float] | np.ndarray,
                   variations: Variations | None = None) -> Equilibrium:
     """The steady motion nearest to the upright pose with a base twist, and the efforts it takes.
     `twist`: (forward [m/s], lateral [m/s], yaw rate [rad/s])."""

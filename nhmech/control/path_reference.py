@@ -13,6 +13,7 @@ from ..errors import ModelError
 from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .path import Curve, Path, relative_pose
+from .unicycle import unicycle
 
 SAMPLES = 1024       # pieces of a path that is kept
 DIGITS = 12          # of its numbers
@@ -37,8 +38,9 @@ class TrackedAxle:
                              f"of {vehicle.name!r}: name another body")
         data = vehicle.model.createData()
         pin.forwardKinematics(vehicle.model, data, q)
-        on, axle = list(axles), next(iter(axles.values()))
-        left = data.oMi[1].rotation[:, 1] @ data.oMi[joint].rotation @ axle
+        on, axle, yaw = list(axles), next(iter(axles.values())), unicycle(vehicle).yaw
+        aside = data.oMi[1].rotation @ [-np.sin(yaw), np.cos(yaw), 0.0]
+        left = aside @ data.oMi[joint].rotation @ axle
         return cls(joint, data.oMi[joint].actInv(vehicle.contact_points(q)[on].mean(axis=0)),
                    axle if left > 0 else -axle)
 

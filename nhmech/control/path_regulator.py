@@ -21,7 +21,7 @@ from .riccati import discretise, read_weights, regulator
 from .steady_reference import SteadyReference
 
 MOST_PREVIEWED = 100_000      # periods; one that drives looks some thousand ahead
-LATERAL, YAW = "lateral", "yaw"
+FORWARD, LATERAL, YAW = "forward", "lateral", "yaw"
 
 
 class PathRegulator:
@@ -66,9 +66,9 @@ class PathRegulator:
         point = variations.at(motion.q, motion.xi, motion.u, ignorable=True)
         self.v = point.v
         self.tracked = TrackedAxle.of(vehicle, motion.q, joint)
-        names, A, B, ahead = _path_model(vehicle, variations, point, motion.q, self.tracked,
-                                           inputs, rates)
-        along = float(ahead @ point.v)
+        names, A, B, rows = _path_model(vehicle, variations, point, motion.q, self.tracked, inputs,
+                                        rates)
+        along = float(rows[0] @ point.v)
         self.speed, self.backwards = abs(along), along < 0
         states = depends_on(A, [names.index(LATERAL)])
         self.names = tuple(names[i] for i in states)
@@ -139,8 +139,8 @@ class PathRegulator:
         """x, y [m] and heading [rad] of the base: straight, the tracked point at the path's
         beginning and along it."""
         x, y, heading = path.start()
-        yaw = heading + self._half_turn
-        place = self.tracked.pose(self.vehicle, self._data, self.vehicle.configuration())[0]
+        place, ahead = self.tracked.pose(self.vehicle, self._data, self.vehicle.configuration())
+        yaw = heading + self._half_turn - ahead
         c, s = np.cos(yaw), np.sin(yaw)
         return (float(x - c * place[0] + s * place[1]), float(y - s * place[0] - c * place[1]), yaw)
 
@@ -175,14 +175,14 @@ class _PathModel(NamedTuple):
     names: list[str]        # of the states, n
     A: np.ndarray           # (n, n)
     B: np.ndarray           # (n, nu)
-    ahead: np.ndarray       # (nv,), the tracked point's way forward per displacement
+    rows: np.ndarray        # (3, nv), of the tracked axle
 
 
 def _path_model(vehicle: Vehicle, variations: Variations, point: Point, q: np.ndarray,
                 tracked: TrackedAxle, inputs: tuple[str, ...],
                 rates: tuple[str, ...]) -> _PathModel:
     """The linearisation, place and heading of the base replaced by those of the tracked axle."""
-    ahead, *rows = tracked.rows(vehicle, q)
+    rows = tracked.rows(vehicle, q)
     place = [variations.space.v_names[i].removesuffix("_rate").removesuffix("_speed")
              for i in point.names]
     if inputs:
@@ -192,7 +192,7 @@ def _path_model(vehicle: Vehicle, variations: Variations, point: Point, q: np.nd
         names, A = place, point.project @ point.transport @ point.basis
         B = point.project @ point.E[:, [vehicle.speeds.index(name) for name in rates]]
     change = np.eye(len(names))
-    for name, row in zip((LATERAL, YAW), rows):
+    for name, row in zip((FORWARD, LATERAL, YAW), rows):
         change[names.index(name)] = 0.0
         change[names.index(name), :len(place)] = row @ point.basis
-    return _PathModel(names, change @ A @ np.linalg.inv(change), change @ B, ahead)
+    return _PathModel(names, change @ A @ np.linalg.inv(change), change @ B, rows)

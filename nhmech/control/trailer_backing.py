@@ -17,8 +17,9 @@ from .lqr import steady_motion
 from .path import Path
 from .path_library import line
 from .path_regulator import LATERAL, PathRegulator
-from .trailer_chain import trailer_joints
+from .trailer_chain import backing_way, trailer_joints
 from .twist import TwistDrive
+from .unicycle import unicycle
 
 WEIGHTS = {LATERAL: 3.0}
 # hitch angles at which the train pulls forward, and at which it backs again
@@ -84,10 +85,12 @@ class TrailerBacking:
         if not abs(speed) > 0:
             raise InputError(f"speed = {speed}: must be a speed other than zero [m/s]")
         read_number("preview", preview, "a number of lengths, 0 or more", least=0.0)
-        self.vehicle, self.speed, self.steer = vehicle, -abs(speed), leaders[0]
+        self.vehicle, self.steer = vehicle, leaders[0]
+        self.speed = backing_way(vehicle, chain) * abs(speed)
         self.path = line(1.0).place(yaw=np.pi) if path is None else path
         variations = Variations(vehicle)
-        motion = steady_motion(vehicle, (self.speed, 0.0, 0.0), variations)
+        self._point = unicycle(vehicle)
+        motion = steady_motion(vehicle, self._point.twist(self.speed, 0.0), variations)
         self.regulator = PathRegulator(vehicle, variations, motion,
                                        vehicle.model.getJointId(chain[-1]),
                                        rates=(self.steer,), weights=WEIGHTS | dict(weights or {}),
@@ -126,15 +129,15 @@ class TrailerBacking:
         self.pulling = folded > FOLDED or (self.pulling and folded > STRAIGHT)
         angle, speed = state.joint_position[self.steer], -self.speed if self.pulling else self.speed
         if self.pulling:
-            rate = -angle * speed / (0.2 * self.vehicle.steering.length)
+            rate = -angle * abs(speed) / (0.2 * self.vehicle.steering.length)
         else:
             z, s = self.regulator.error(t, state, self.path, self._s)
             self._s = s
             rate = float(self.regulator.input(z, s, self.path)[0])
         steering = self.vehicle.steering
         angles = {axle.steering: state.joint_position[axle.steering] for axle in steering.steered}
-        twist = steering.twist(angles, steering.pair())
-        twist = twist * (speed / twist[0]) / (1, 1, steering.length)
+        twist = steering.twist(angles, steering.pair()) / (1, 1, steering.length)
+        twist *= speed / (self._point.ahead @ twist)
         wheels = dict(self.drive.follow(t, state, twist)[1].values)
         return JointVelocity({self.steer: self._limit(angle, rate)} | wheels)
 

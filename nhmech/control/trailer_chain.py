@@ -51,6 +51,13 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
     return longest[0]
 
 
+def backing_way(vehicle: Vehicle, joints: tuple[str, ...]) -> float:
+    """Along the heading of its unicycle, the way from the car to its last trailer: -1 for a train
+    with its trailers behind, 1 where the base frame is turned against it."""
+    return -float(np.sign(sum(link.hitch + link.drawbar
+                              for link in trailer_links(vehicle, joints))))
+
+
 @dataclass(frozen=True)
 class TrailerLink:
     """One trailer: `hitch` h [m] behind the axle in front (negative: before it), axle `drawbar` l

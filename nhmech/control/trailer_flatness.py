@@ -103,11 +103,10 @@ class TrailerFlatness:
         self._point = replace(unicycle(vehicle), offset=(float(x), float(y)))
         # v -> its speed ahead, and the rates of the leaders or of the base
         names = vehicle.algebroid.v_names
-        c, s = np.cos(self._point.yaw), np.sin(self._point.yaw)
         self._speeds = np.eye(len(names))[[names.index(name) for name in (
             "forward_speed", *(leaders or ["yaw_rate"]))]]
         self._speeds[0, [names.index(name) for name in (
-            "forward_speed", "lateral_speed", "yaw_rate")]] = c, s, s * x - c * y
+            "forward_speed", "lateral_speed", "yaw_rate")]] = self._point.ahead
         self._check()
 
     def __repr__(self) -> str:

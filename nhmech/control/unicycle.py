@@ -29,8 +29,8 @@ class Unicycle:
     free: bool  # the base moves in every direction, and P is its origin
     # [m] from P to the steered axle farthest ahead; the vehicle's length where none is
     wheelbase: float
-    # [m] that the vehicle is measured by: that of its wheels about their middle, or the wheelbase
-    # where that is less, so that trailers do not count
+    # [m] that the vehicle is measured by: that of its wheels about their middle, or the distance
+    # from P to a steered axle, ahead or behind, where that is less, so that trailers do not count
     length: float
     # [m] smallest radius of P's path at the steering's limits; 0 where it can turn on the spot
     turning_radius: float
@@ -54,6 +54,12 @@ class Unicycle:
         [rad/s]."""
         return np.array([speed * np.cos(self.yaw) + turn * self.offset[1],
                          speed * np.sin(self.yaw) - turn * self.offset[0], turn])
+
+    @property
+    def ahead(self) -> np.ndarray:
+        """Row (3,) by which the twist of the base gives the speed of P ahead [m/s]."""
+        c, s = np.cos(self.yaw), np.sin(self.yaw)
+        return np.array([c, s, s * self.offset[0] - c * self.offset[1]])
 
 
 @lru_cache(maxsize=64)
@@ -82,11 +88,10 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
                if abs(axle.straight[:2] @ across[:2]) > 0.5]
     ahead = [(axle.straight[2] / (axle.straight[:2] @ across[:2]) - across[2]) * length
              for axle in steered]
-    wheelbase = float(max(ahead, default=0.0))
-    if wheelbase < KEPT * length:
-        wheelbase = length
-    point = Unicycle((float(ahead_of), float(left_of)), yaw, False, wheelbase,
-                     min(wheelbase, length), 0.0)
+    wheelbase, reach = (size if size >= KEPT * length else length for size in (
+        float(max(ahead, default=0.0)), float(max(map(abs, ahead), default=0.0))))
+    point = Unicycle((float(ahead_of), float(left_of)), yaw, False, wheelbase, min(reach, length),
+                     0.0)
     return replace(point, turning_radius=_turning_radius(vehicle, point))
 
 
@@ -128,12 +133,8 @@ def _turning_radius(vehicle: Vehicle, point: Unicycle) -> float:
     radii = [0.0]
     for angle in (limit.lower, limit.upper):
         if abs(angle) < np.pi / 2:
-            forward, lateral, turn = steering.twist({leader: angle}, pair)
-            along = forward * np.cos(point.yaw) + lateral * np.sin(point.yaw)
-            turn /= steering.length
-            along += turn * (np.sin(point.yaw) * point.offset[0]
-                             - np.cos(point.yaw) * point.offset[1])
-            radii.append(abs(along / turn) if turn else np.inf)
+            twist = steering.twist({leader: angle}, pair) / (1, 1, steering.length)
+            radii.append(abs(point.ahead @ twist / twist[2]) if twist[2] else np.inf)
     return float(max(radii))
 
 

@@ -68,8 +68,12 @@ class PathTask(Task):
         self._moving = start_states(self.vehicle, [(0.0, 0.0, 0.0)], xi=self._cruise())[0]
 
     def _cruise(self) -> dict[str, float]:
+        return self.twist(self.speed)
+
+    def twist(self, speed: float) -> dict[str, float]:
+        """The base's, where what follows the path goes straight at a speed [m/s]."""
         return dict(zip(("forward_speed", "lateral_speed", "yaw_rate"),
-                        map(float, self.unicycle.twist(self.speed, 0.0))))
+                        map(float, self.unicycle.twist(speed, 0.0))))
 
     # -- the start ---------------------------------------------------------------------------------
     def starts(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

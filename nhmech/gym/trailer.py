@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..control.path_reference import TrackedAxle
-from ..control.trailer_chain import trailer_joints
+from ..control.trailer_chain import backing_way, trailer_joints
 from ..vehicle.model import joint_axis
 from .path_following import PathTask
 from .task import Seen, base_rotation
@@ -40,12 +40,15 @@ class TrailerTask(PathTask):
         self.axle = TrackedAxle.of(self.vehicle, q, self._chain[-1])
         data = model.createData()
         point, heading = self.axle.pose(self.vehicle, data, q)
+        # ahead on the tracked axle, or the other way
+        self._way = backing_way(self.vehicle, self.hitches)
         # of the base at the origin
-        self._back = (float(point[0] - x[0]), float(point[1] - x[1]), heading + np.pi)
+        self._back = (float(point[0] - x[0]), float(point[1] - x[1]),
+                      heading if self._way > 0 else heading + np.pi)
         super().prepare()
 
     def _cruise(self) -> dict[str, float]:
-        return {"forward_speed": -self.speed}
+        return self.twist(self._way * self.speed)
 
     def base(self, pose: tuple[np.ndarray, np.ndarray, np.ndarray]) -> tuple[Any, Any, Any]:
         ahead, left, heading = self._back
@@ -63,7 +66,7 @@ class TrailerTask(PathTask):
             R = R @ placement.rotation @ (np.eye(3) + ca.sin(angle) * ca.SX(k)
                                           + (1 - ca.cos(angle)) * ca.SX(k @ k))
         left = R @ self.axle.axle
-        back = ca.vertcat(-left[1], left[0])          # of (left x n), the other way round
+        back = self._way * ca.vertcat(left[1], -left[0])     # of left x n
         back = back / ca.norm_2(back)
         return (p + R @ self.axle.point)[:2], back[0], back[1]
 
