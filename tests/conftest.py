@@ -18,7 +18,7 @@ import signal
 import sys
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from random import Random
@@ -82,22 +82,33 @@ def base_of_run(request, tmp_path_factory) -> Path:
     return base.parent if hasattr(request.config, "workerinput") else base
 
 
+@pytest.fixture(scope="session")
+def kept(request, tmp_path_factory):
+    """Name -> a folder that is kept from run to run beside pytest's own cache; where there is none,
+    or nobody may write to it, a folder that all processes of this run have."""
+    def folder(name: str) -> Path:
+        with suppress(OSError):
+            if hasattr(request.config, "cache") and os.access(
+                    found := request.config.cache.mkdir(name), os.W_OK):
+                return found
+        made = base_of_run(request, tmp_path_factory) / "kept" / name
+        made.mkdir(parents=True, exist_ok=True)
+        return made
+
+    return folder
+
+
 @pytest.fixture(scope="session", autouse=True)
-def simplified_once(request, tmp_path_factory):
+def simplified_once(kept):
     """Half of the time of all tests would go into simplifying the equations of the same robots over
-    and over. `simplify` is a function of its graph alone, so what it made of one is kept beside
-    pytest's own cache, under the hash of the graph and of all code that had a part in it;
-    without that cache, for the processes of this run."""
-    if hasattr(request.config, "cache"):
-        folder = request.config.cache.mkdir("simplified")
-    else:
-        folder = base_of_run(request, tmp_path_factory) / "simplified"
-        folder.mkdir(exist_ok=True)
+    and over. `simplify` is a function of its graph alone, so what it made of one is kept, under the
+    hash of the graph and of all code that had a part in it."""
+    folder = kept("simplified")
     rooms = Path(simplify.__file__).parent.glob("*.py")
     code = "".join(file.read_text() for file in sorted(rooms)) + ca.__version__
     compute = equations.simplify
 
-    def kept(function: ca.Function) -> ca.Function:
+    def simplified(function: ca.Function) -> ca.Function:
         graph = function.serialize()
         file = folder / hashlib.sha256((code + graph).encode()).hexdigest()
         if not file.is_file():
@@ -108,7 +119,7 @@ def simplified_once(request, tmp_path_factory):
         return ca.Function.deserialize(file.read_text())
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(equations, "simplify", kept)
+        patch.setattr(equations, "simplify", simplified)
         yield
 
 

@@ -208,7 +208,7 @@ def inputs_of_the_pages() -> str:
 
 
 @pytest.fixture(scope="session")
-def built(make_once, request) -> Path:
+def built(make_once, kept) -> Path:
     """The pages; those of an earlier run of the tests where nothing has changed since."""
     for module, name in (("sphinx", "sphinx"), ("furo", "furo"), ("myst_parser", "myst-parser"),
                          ("sphinx-mathjax-offline", "sphinx-mathjax-offline")):
@@ -217,11 +217,9 @@ def built(make_once, request) -> Path:
                         "folder")
 
     def build(folder: Path) -> None:
-        kept = (request.config.cache.mkdir("docs") if hasattr(request.config, "cache")
-                else folder.with_suffix(".kept"))
-        pages = kept / inputs_of_the_pages()
+        pages = (shelf := kept("docs")) / inputs_of_the_pages()
         if not (pages / "whole").exists():
-            shutil.rmtree(kept, ignore_errors=True)
+            shutil.rmtree(shelf, ignore_errors=True)
             command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html",
                        str(DOCS), str(pages)]
             done = subprocess.run(command, capture_output=True, text=True, timeout=600,
