@@ -26,8 +26,8 @@ from .model import (
     body_names,
     full_model,
     is_prismatic,
+    lock_joints,
     read_joint,
-    reduced_model,
 )
 from .parameters import (
     Parameters,
@@ -95,7 +95,7 @@ def parameters_of(description: Description) -> Parameters:
 
 def _read_model(description: Description) -> tuple[pin.Model, tuple[str, ...], Parameters]:
     """The model, the names of its bodies, and `parameters_of`."""
-    model = reduced_model(full_model(description), description)
+    model, _ = lock_joints(full_model(description), description)
     add_deflections(model, massless := deflections(description.wheels))
     names = body_names(model)
     return model, names, read_parameters(model, names, description, massless)

@@ -23,7 +23,7 @@ from ..urdf.description import Description
 from ..urdf.mesh_files import length_unit
 from ..urdf.packages import find_file, is_within
 from ..urdf.text.source import Element
-from .model import full_model, locked_joints
+from .model import full_model, lock_joints
 from .palette import STRIPE, link_colours
 
 # attributes that each must have, with how many numbers
@@ -73,10 +73,7 @@ def moving_geometry(description: Description) -> Geometry:
     """The shapes on the model of the moving joints."""
     full = full_model(description)
     found = load_geometry(description, full)
-    held, q = locked_joints(full, description)
-    if not held:
-        return found
-    _, (visual, collision) = pin.buildReducedModel(full, [found.visual, found.collision], held, q)
+    _, (visual, collision) = lock_joints(full, description, (found.visual, found.collision))
     return Geometry(visual, collision, found.stand_ins)
 
 

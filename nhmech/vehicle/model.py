@@ -3,7 +3,7 @@ errors of axes corrected."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pinocchio as pin
@@ -15,6 +15,7 @@ from ..urdf.description import Description
 # repaired in the text (`nhmech.urdf.repair`)
 NEAR = 1e-9
 ROUNDING = 1e-14      # entries of a rotation that are nearer to 0 or 1 are rounding errors of these
+_OF_JOINT = "\x01"     # ends the names of joints while some are locked; in XML no name has it
 
 
 def full_model(description: Description) -> pin.Model:
@@ -28,7 +29,32 @@ def full_model(description: Description) -> pin.Model:
     return model
 
 
-def locked_joints(model: pin.Model, description: Description) -> tuple[list[int], np.ndarray]:
+def lock_joints(model: pin.Model, description: Description,
+                geometries: Iterable[pin.GeometryModel] = ()
+                ) -> tuple[pin.Model, list[pin.GeometryModel]]:
+    """The model with all joints locked except rolling, steering and released ones, and its
+    shapes."""
+    held, q = _locked_joints(model, description)
+    if not held:
+        return model, list(geometries)
+    # Pinocchio looks for frames by their names alone: those of joints must be no link's
+    _rename_joints(model, lambda name: name + _OF_JOINT)
+    reduced, kept = pin.buildReducedModel(model, list(geometries), held, q)
+    for each in (model, reduced):
+        _rename_joints(each, lambda name: name.removesuffix(_OF_JOINT))
+    return reduced, list(kept)
+
+
+def _rename_joints(model: pin.Model, rename: Callable[[str], str]) -> None:
+    """Renames all joints and their frames, in place."""
+    for k, name in enumerate(model.names):
+        model.names[k] = rename(name)
+    for frame in model.frames:
+        if frame.type != pin.FrameType.BODY:
+            frame.name = rename(frame.name)
+
+
+def _locked_joints(model: pin.Model, description: Description) -> tuple[list[int], np.ndarray]:
     """Ids of the locked joints, and the configuration at which they are locked."""
     moving = set(description.rolling) | set(description.steering) | set(description.free)
     q = pin.neutral(model)
@@ -41,12 +67,6 @@ def locked_joints(model: pin.Model, description: Description) -> tuple[list[int]
         position = description.locked.get(name, 0.0)
         write_joint(model, q, name, position)
     return held, q
-
-
-def reduced_model(model: pin.Model, description: Description) -> pin.Model:
-    """The model with all joints locked except rolling, steering and released ones."""
-    held, q = locked_joints(model, description)
-    return pin.buildReducedModel(model, held, q) if held else model
 
 
 def add_deflections(model: pin.Model, names: Iterable[str]) -> None:

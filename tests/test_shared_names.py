@@ -1,0 +1,51 @@
+"""In a URDF a joint may have the name of a link: names of the two are told apart by their tags."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from support import joint, link, robot
+
+from nhmech import load
+from nhmech.vehicle.geometry import moving_geometry
+
+LIMIT = '<limit lower="0.2" upper="1" effort="9" velocity="9"/>'
+BALL = '<visual><geometry><sphere radius="{}"/></geometry></visual>'
+TYRE = ('<collision><origin rpy="1.5707963267948966 0 0"/><geometry>'
+        '<cylinder radius="0.1" length="0.04"/></geometry></collision>')
+
+
+def test_a_joint_may_be_called_like_its_link_or_another_one():
+    """Nothing else depends on the names: bodies, joints and shapes stay. Beside wheels: an arm, a
+    slide on it and what is fixed to that, all held."""
+    text = robot(
+        link("base", 5.0, com=(0.02, 0, 0), body=BALL.format(0.05)),
+        *(link(f"{side}_tyre", body=TYRE) for side in ("left", "right")),
+        joint("left_wheel", "base", "left_tyre", (0.1, 0.2, 0)),
+        joint("right_wheel", "base", "right_tyre", (0.1, -0.2, 0)),
+        link("ball", 0.1, body=BALL.format(0.03)),
+        joint("ball_joint", "base", "ball", (-0.1, 0, -0.07), kind="fixed"),
+        link("arm", 2.0, com=(0.1, 0, 0), body=BALL.format(0.02)),
+        joint("arm_joint", "base", "arm", (0, 0, 0.1), kind="revolute", more=LIMIT),
+        link("rail", 0.5),
+        joint("rail_joint", "arm", "rail", (0.2, 0, 0), kind="prismatic", more=LIMIT),
+        link("camera", 0.1, body=BALL.format(0.01)),
+        joint("camera_joint", "rail", "camera", (0.1, 0, 0.1), kind="fixed"))
+    apart = load(text)
+    own = re.sub(r'<joint name="(\w+)_joint"', r'<joint name="\1"', text)
+    others = text.replace('"arm_joint"', '"base"').replace('"rail_joint"', '"left_tyre"').replace(
+        '"camera_joint"', '"arm"').replace('"ball_joint"', '"camera"')
+    for shared in (own, others, text.replace("_wheel", "_tyre")):
+        vehicle = load(shared)
+        assert [wheel.radius for wheel in vehicle.description.wheels] == [0.1, 0.1, 0.03]
+        np.testing.assert_allclose([i.toDynamicParameters() for i in vehicle.model.inertias],
+                                   [i.toDynamicParameters() for i in apart.model.inertias],
+                                   rtol=1e-14, atol=0)
+        np.testing.assert_array_equal([X.homogeneous for X in vehicle.model.jointPlacements],
+                                      [X.homogeneous for X in apart.model.jointPlacements])
+        for one, other in zip(moving_geometry(vehicle.description).visual.geometryObjects,
+                              moving_geometry(apart.description).visual.geometryObjects,
+                              strict=True):
+            assert (one.name, one.parentJoint) == (other.name, other.parentJoint)
+            np.testing.assert_array_equal(one.placement.homogeneous, other.placement.homogeneous)
