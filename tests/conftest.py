@@ -83,7 +83,7 @@ def base_of_run(request, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def kept(request, tmp_path_factory):
+def kept_between_runs(request, tmp_path_factory):
     """Name -> a folder that is kept from run to run beside pytest's own cache; where there is none,
     or nobody may write to it, a folder that all processes of this run have."""
     def folder(name: str) -> Path:
@@ -99,11 +99,11 @@ def kept(request, tmp_path_factory):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def simplified_once(kept):
+def simplified_once(kept_between_runs):
     """Half of the time of all tests would go into simplifying the equations of the same robots over
     and over. `simplify` is a function of its graph alone, so what it made of one is kept, under the
     hash of the graph and of all code that had a part in it."""
-    folder = kept("simplified")
+    folder = kept_between_runs("simplified")
     rooms = Path(simplify.__file__).parent.glob("*.py")
     code = "".join(file.read_text() for file in sorted(rooms)) + ca.__version__
     compute = equations.simplify

@@ -208,7 +208,7 @@ def inputs_of_the_pages() -> str:
 
 
 @pytest.fixture(scope="session")
-def built(make_once, kept) -> Path:
+def built(make_once, kept_between_runs) -> Path:
     """The pages; those of an earlier run of the tests where nothing has changed since."""
     for module, name in (("sphinx", "sphinx"), ("furo", "furo"), ("myst_parser", "myst-parser"),
                          ("sphinx-mathjax-offline", "sphinx-mathjax-offline")):
@@ -217,7 +217,7 @@ def built(make_once, kept) -> Path:
                         "folder")
 
     def build(folder: Path) -> None:
-        pages = (shelf := kept("docs")) / inputs_of_the_pages()
+        pages = (shelf := kept_between_runs("docs")) / inputs_of_the_pages()
         if not (pages / "whole").exists():
             shutil.rmtree(shelf, ignore_errors=True)
             command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html",
