@@ -1,5 +1,7 @@
 """What a stranger reads whose robot is refused, and whether the line to paste helps."""
 
+import re
+
 import numpy as np
 import pytest
 from robot_table import python_lines
@@ -9,9 +11,11 @@ import nhmech
 from nhmech.analysis.mobility import mobility
 from nhmech.errors import ModelError, Remedy
 from nhmech.urdf.describe import describe
+from nhmech.vehicle.model import joint_axis
 
 LYING = ('<collision><origin xyz="{xyz}" rpy="1.5707963267948966 0 0"/><geometry>'
          '<cylinder radius="0.1" length="0.05"/></geometry></collision>')
+STANDING = LYING.format(xyz="0 0 0").replace("1.5707963267948966", "0")
 LOST = '<visual><geometry><mesh filename="package://lost/{name}.stl"/></geometry></visual>'
 
 
@@ -87,9 +91,26 @@ def test_wheels_that_are_only_drawn_are_named(own_links):
     assert (f"4 cylinders of {links} that lie on one plane look like wheels, but no joint lets "
             "them roll") in error.text
     if own_links:
-        assert 'make their joints continuous, with <axis xyz="0 -1 0"/>' in error.text
-        cured = text.replace('type="fixed"', 'type="continuous"').replace(
-            '<axis xyz="0 1 0"/>', '<axis xyz="0 -1 0"/>')
+        assert "make their joints continuous, with " in error.text
+        cured = text.replace('type="fixed"', 'type="continuous"')
         assert [w.radius for w in describe(cured).wheels] == [0.1] * 4
     else:
         assert "give each a link of its own, on a continuous joint" in error.text
+
+
+def test_the_axes_that_drawn_wheels_are_given_roll_them_ahead():
+    """Whichever way their frames are turned, and with angles that people rounded."""
+    text = robot(link("base", 10), *(
+        link(f"tyre_{i}", body=STANDING)
+        + joint(f"tyre_{i}_joint", "base", f"tyre_{i}", (0.5 * (i // 2), 0.3 - 0.6 * (i % 2), 0.1),
+                (turn, 0, 0), kind="fixed")
+        for i, turn in enumerate((1.57, -1.57, 1.57, 1.57))))
+    said = re.findall(r'(<axis xyz="[-01 ]+"/>) for ([\w, ]+)', refusal(text).text)
+    given = {name: axis for axis, names in said for name in re.findall(r"\w+", names)}
+    axes = [given[f"tyre_{i}"] for i in range(4)]
+    cured = re.sub('<axis xyz="[^"]*"/>', lambda _: axes.pop(0),
+                   text.replace('type="fixed"', 'type="continuous"'))
+    model = nhmech.load(cured).model
+    np.testing.assert_allclose(
+        [model.jointPlacements[j].rotation @ joint_axis(model, j) for j in range(2, 6)],
+        [(0, 1, 0)] * 4, rtol=0, atol=1e-14)

@@ -16,6 +16,9 @@ from .text.source import Element, Source, Triple, link_at, name_of
 from .wheel import Wheel
 
 TURNING_TYPES = ("revolute", "continuous")
+# rad, a third of a degree: an angle this near to a right angle was meant to be one. 4.71 is 2.4e-3
+# away from 3 pi / 2, 3.14 is 1.6e-3 away from pi
+SNAP = 5e-3
 _FULL_TURN = 2 * pi - 0.01     # [rad]
 
 
@@ -225,6 +228,13 @@ def matches_name(pattern: str, *names: str) -> bool:
 def positive(axis: np.ndarray) -> np.ndarray:
     """The axis (3,) or its opposite, the one whose largest part is positive."""
     return max(axis, -axis, key=lambda way: way[np.argmax(np.abs(way))])
+
+
+def snap_axis(axis: np.ndarray) -> np.ndarray:
+    """The coordinate axis, or its opposite, that a unit vector (3,) was meant to be; itself, if it
+    is within `SNAP` of none."""
+    straight = np.where(np.abs(axis) > 0.5, np.sign(axis), 0.0)
+    return straight if np.linalg.norm(axis - straight) < SNAP else axis
 
 
 def to_triple(vector: np.ndarray, digits: int = 15) -> Triple:

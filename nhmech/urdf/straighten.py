@@ -13,7 +13,7 @@ from lxml import etree
 
 from ..errors import listed
 from .description import FoundWheel
-from .layout import Joint, Layout, displacement, to_triple
+from .layout import SNAP, Joint, Layout, displacement, snap_axis, to_triple
 from .notice import Notice, NoticeKind
 from .repair import format_number
 from .text.source import Element, Source, name_of
@@ -22,9 +22,6 @@ from .wheels.axle_lines import group_by_axle, group_by_body
 from .wheels.rims import PARALLEL
 from .wheels.stance import BESIDE, ahead_of, axle_R, centre_R
 
-# rad, a third of a degree: an angle this near to a right angle was meant to be one. 4.71 is 2.4e-3
-# away from 3 pi / 2, 3.14 is 1.6e-3 away from pi
-SNAP = 5e-3
 # rad; steering axes leaning less are upright below three contacts and more: kingpins of cars lean
 # by up to 15 degrees inwards and 10 backwards, struts of aircraft by less
 LEAN = radians(20)
@@ -244,11 +241,10 @@ def _snap_axis(source: Source, joint: Element) -> float:
         return 0.0
     given = np.array(source.triple(axis, "xyz"))
     unit = given / np.linalg.norm(given)
-    straight = np.where(np.abs(unit) > 0.5, np.sign(unit), 0.0)
+    straight = snap_axis(unit)
     tilt = float(np.linalg.norm(unit - straight))
-    if not 0 < tilt < SNAP:
-        return 0.0
-    format_number(axis, "xyz", straight)
+    if tilt > 0:
+        format_number(axis, "xyz", straight)
     return tilt
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import ModelError, Remedy
-from ..layout import Joint, Layout, matches_name, positive, to_words
+from ..layout import Joint, Layout, matches_name, positive, snap_axis, to_words
 from ..text.source import Element
 from .rims import PARALLEL, crossed_cylinder, is_horizontal
 from .stance import BESIDE
@@ -102,10 +102,15 @@ def _meant(layout: Layout, joint: Joint) -> tuple[float, str, Element]:
     crossed = crossed_cylinder(layout, joint)
     assert crossed is not None, "upright_axes and axle_error found it"
     radius, along = crossed
-    # to the left (or forward) in the root's frame, so that positive speed rolls ahead
-    x, y, _ = np.round(layout.X_RL[joint.child][:3, :3] @ along, 4)
-    sign = np.sign(y) or np.sign(x) or 1.0
-    return radius, to_words(sign * along), layout.source.child(joint.element, "axis")
+    axis = layout.source.child(joint.element, "axis")
+    return radius, axle_words(layout, joint.child, along), axis
+
+
+def axle_words(layout: Layout, link: str, along: np.ndarray) -> str:
+    """The `<axis>` of an axle that lies along (3,) in the frame of a link: to the left (or forward)
+    in the root's frame, so that positive speed rolls ahead."""
+    x, y, _ = np.round(layout.X_RL[link][:3, :3] @ along, 4)
+    return to_words((np.sign(y) or np.sign(x) or 1.0) * snap_axis(along))
 
 
 def _lies(layout: Layout, joint: Joint, along: np.ndarray) -> bool:

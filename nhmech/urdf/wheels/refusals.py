@@ -15,7 +15,7 @@ from ..layout import Joint, Layout, LinkShape, to_triple, to_words
 from ..remedy import Blank, WheelFields, ask_for_packages, option, suggest, wheel_fields
 from ..upright import NothingStands
 from ..wheel import Wheel
-from .axis_hints import axis_error, axle_error, is_upright, upright_axes
+from .axis_hints import axis_error, axle_error, axle_words, is_upright, upright_axes
 from .casters import list_wheels
 from .evidence import Candidate, Findings, has_word, is_ball_joint, turn_about_root
 from .kinds import fit_rollers
@@ -229,7 +229,12 @@ def _drawn_error(layout: Layout, drawn: Sequence[LinkShape]) -> ModelError:
     """The error about wheels that no joint lets roll."""
     links = list(dict.fromkeys(shape.link for shape in drawn))
     fixed = all(link in layout.above and not layout.above[link].moves for link in links)
-    each = (f'make their joints continuous, with <axis xyz="{to_words(drawn[0].axis)}"/>' if fixed
+    axles: dict[str, list[str]] = {}
+    for shape in drawn:
+        axles.setdefault(axle_words(layout, shape.link, shape.axis), []).append(shape.link)
+    axes = ", and ".join(f'<axis xyz="{axis}"/> for {listed(dict.fromkeys(named), FEW)}'
+                         for axis, named in axles.items())
+    each = (f"make their joints continuous, with {axes}" if fixed
             else "give each a link of its own, on a continuous joint that turns it about its axle")
     return ModelError(f"{layout.source.label}: no rolling joint was found: {len(drawn)} cylinders "
                       f"of {listed(links, FEW)} that lie on one plane look like wheels, but no "
