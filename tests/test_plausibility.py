@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from lxml import etree
 from support import shipped
 
-from nhmech import Wheel
+from nhmech import Wheel, load, urdf_path
 from nhmech.urdf.notice import Notice, NoticeKind
 from nhmech.vehicle import plausibility
 from nhmech.vehicle.plausibility import implausible
@@ -21,6 +23,7 @@ SANE = Proportions(50.0, np.array([0.0, 0.0, 0.5]), SQUARE, 2.0, 2.0, 0.2)
 DISC = Wheel("a", radius=0.2)
 DISCS = tuple(replace(DISC, joint=name) for name in "abcd")
 BALL = Wheel(None, "caster_ball", 0.1, link="ball")
+INERTIAS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 BLADE = Wheel(None, "blade", link="skate", axis=(0, 1, 0), point=(0, 0, 0))
 
 
@@ -91,17 +94,48 @@ def test_radii_beside_the_distances_of_contacts_may_be_millimetres(given, spread
     assert radii(notice) == (None if cured is None else pytest.approx([*cured, 0.0]))
 
 
-@pytest.mark.parametrize("given, words, cured", [
-    ((5.1, 5.1), "'a' has radius 5.1 m; the largest tyres made have 2.1 m", [0.0051, 0.0051]),
-    ((0.2, 5.1), "'b' has radius 5.1 m; the largest", [0.2, 0.0051]),
-    ((0.2, 6000.0), "'b' has radius 6000 m; the largest", None),
-    ((0.2, 4e-4), "'b' has radius 0.0004 m, less than 0.5 mm", None)])
-def test_a_radius_that_no_wheel_has_is_said(given, words, cured):
+@pytest.mark.parametrize("given, words", [
+    ((5.1, 5.1), "'a' has radius 5.1 m; the largest tyres made have 2.1 m: lengths are in metres. "
+                 "If all of the file are in millimetres, "),
+    ((0.2, 5.1), "'b' has radius 5.1 m; the largest"),
+    ((0.2, 4e-4), "'b' has radius 0.0004 m, less than 0.5 mm: lengths are in metres")])
+def test_a_radius_that_no_wheel_has_is_said(given, words):
     found = replace(SANE, contacts=1e4 * SQUARE, mass=1e9, wheelbase=1e4)
     wheels = [replace(wheel, radius=radius) for wheel, radius in zip(DISCS, given)]
     notice = told(found, wheels)[NoticeKind.RADIUS_SCALE]
-    assert words in notice.text and notice.text.endswith("lengths are in metres")
+    assert words in notice.text and notice.remedy is None
+
+
+@pytest.mark.parametrize("given, cured", [(5.1, [0.0051]), (6000.0, None)])
+def test_a_wheel_alone_may_be_in_millimetres(given, cured):
+    found = replace(SANE, contacts=SQUARE[:1], wheelbase=None, mass=1e9)
+    notice = told(found, [replace(DISC, radius=given)])[NoticeKind.RADIUS_SCALE]
+    assert notice.text.endswith("lengths are in metres")
     assert radii(notice) == (None if cured is None else pytest.approx(cured))
+
+
+def test_a_file_in_millimetres_is_cured_by_what_is_said_of_it():
+    """The robot in metres is got back."""
+    metres = etree.parse(urdf_path("differential_drive"))
+
+    def scaled(tree, length: float) -> str:
+        root = deepcopy(tree.getroot())
+        powers = dict.fromkeys(("xyz", "size", "radius", "length"), 1) | dict.fromkeys(INERTIAS, 2)
+        for element in root.iterfind(".//*"):
+            for name in powers.keys() & element.attrib if element.tag != "axis" else ():
+                element.set(name, " ".join(repr(length ** powers[name] * float(number))
+                                           for number in element.get(name).split()))
+        return etree.tostring(root, encoding="unicode")
+
+    text = scaled(metres, 1e3)
+    (said,) = [one for one in load(text).notices if one.kind is NoticeKind.RADIUS_SCALE]
+    assert "by 0.001, and each inertia by 1e-6" in said.text and said.remedy is None
+    cured, meant = load(scaled(etree.ElementTree(etree.fromstring(text)), 1e-3)), load(
+        urdf_path("differential_drive"))
+    np.testing.assert_allclose([i.toDynamicParameters() for i in cured.model.inertias],
+                               [i.toDynamicParameters() for i in meant.model.inertias],
+                               rtol=1e-13, atol=1e-18)
+    assert not [one for one in cured.notices if one.kind is NoticeKind.RADIUS_SCALE]
 
 
 def test_one_contact_is_compared_with_nothing_but_real_wheels():

@@ -82,9 +82,13 @@ def _radii(vehicle: Vehicle, found: Proportions) -> Iterator[Notice]:
                      f"{size}, though all contacts are within {found.spread:.4g} m: lengths are in "
                      "metres", _in_metres(vehicle, found.spread))
     elif largest.radius > LARGEST:
+        # with distances to match, the wheels alone cannot be meant
+        whole = (". If all of the file are in millimetres, multiply each xyz, size, radius, length "
+                 "and mesh scale and the limits of slides by 0.001, and each inertia by 1e-6"
+                 if found.spread else "")
         yield Notice(NoticeKind.RADIUS_SCALE,
-                     f"{size}; the largest tyres made have 2.1 m: lengths are in metres",
-                     _in_metres(vehicle, LARGEST))
+                     f"{size}; the largest tyres made have 2.1 m: lengths are in metres{whole}",
+                     None if found.spread else _in_metres(vehicle, LARGEST))
     elif smallest.radius < SMALLEST:
         yield Notice(NoticeKind.RADIUS_SCALE,
                      f"{smallest.name!r} has radius {smallest.radius:.4g} m, less than "
