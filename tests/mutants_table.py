@@ -639,9 +639,6 @@ EQUIVALENT = {
         "a twist is finite in all its parts or in none: another one is refused",
     ("control/measurement", "base, turn, rates = normal(3), normal(3), normal(6)", "6 -> 7"):
         "other numbers of the same distribution",
-    ("control/tracking",
-     "return self._error(pose, s - self.timetable(state.t)[0], self.path.station(s)[:3])",
-     "3 -> 4"): "the curvature beside the pose is not read",
     ("control/unicycle", "return np.where(np.abs(vector) < 1e-12 * scale, 0.0, vector)",
      "1e-12 -> 1e-06"): "a tolerance, between rounding and a millionth of the vehicle's length",
     ("control/riccati", "x, u = 1 / np.sqrt(np.where(q > 0, q, 1.0)), 1 / np.sqrt(r)",

@@ -69,7 +69,7 @@ class Polar(Tracker):
     def remaining(self, t: float, pose: Pose, s: float) -> float:
         return polar(pose, self.goal)[0]
 
-    def _error(self, pose: Poses, along: Scalar, place: Poses) -> Poses:
+    def _error(self, pose: Poses, along: Scalar, place: tuple[Scalar, ...]) -> Poses:
         return relative_pose(pose, self.goal)
 
 

@@ -148,10 +148,13 @@ class Tracker(ABC):
     def offset(self, pose: Pose, s: float) -> tuple[float, float]:
         """Offset of the tracked point from p(s): lateral, positive to the left [m], and heading in
         [-pi, pi) [rad]."""
-        return self._seen(pose, self.path.station(s)[:3])[1:]
+        return self._seen(pose, self.path.station(s))
 
-    def _seen(self, pose: Poses, place: Poses) -> Poses:
-        return relative_pose((*self._tracked_point(pose), pose[2]), place)
+    def _seen(self, pose: Poses, place: tuple[Scalar, ...]) -> tuple[Scalar, Scalar]:
+        """At one moment, or at many: `offset` from a station of the path."""
+        x, y, heading, _ = place
+        _, lateral, turn = relative_pose((*self._tracked_point(pose), pose[2]), (x, y, heading))
+        return lateral, turn
 
     def _nearest(self, pose: Pose, near: float | None) -> float:
         return float(self.path.follow(self._tracked_point(pose), pose[2], self.unicycle.length,
@@ -179,7 +182,7 @@ class Tracker(ABC):
         """
         pose = self.unicycle.pose(state.pose)
         s = self._nearest(pose, self._s)
-        return self._error(pose, s - self.timetable(state.t)[0], self.path.station(s)[:3])
+        return self._error(pose, s - self.timetable(state.t)[0], self.path.station(s))
 
     def errors(self, trajectory: Trajectory) -> np.ndarray:
         """`error` of every recorded moment of a run, (n, 3)."""
@@ -188,11 +191,11 @@ class Tracker(ABC):
         s = self.path.trace(np.column_stack(self._tracked_point(pose)), pose[2],
                             self.unicycle.length)
         due = np.array([self.timetable(t)[0] for t in trajectory.t])
-        return np.stack(self._error(pose, s - due, self.path.at(s)[:3]), axis=-1)
+        return np.column_stack(self._error(pose, s - due, self.path.at(s)))
 
-    def _error(self, pose: Poses, along: Scalar, place: Poses) -> Poses:
-        """At one moment, or at many: as `error`, with the place on the path nearest to the pose."""
-        return along, *self._seen(pose, place)[1:]
+    def _error(self, pose: Poses, along: Scalar, place: tuple[Scalar, ...]) -> Poses:
+        """At one moment, or at many: as `error`, with the station nearest to the pose."""
+        return along, *self._seen(pose, place)
 
     # -- the start ---------------------------------------------------------------------------------
     @property
