@@ -199,7 +199,7 @@ def _read(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
 def _meet(rows: np.ndarray, length: float) -> tuple[str, np.ndarray | None, np.ndarray | None]:
     """The centre c by the kernel of the rows: turning at rate w about c moves the origin with w
     (c_y, -c_x)."""
-    rest = kernel(rows) if len(rows) else np.eye(3)
+    rest = kernel(rows)
     if rest.shape[1] == 3:
         return "anywhere", None, None
     if rest.shape[1] == 0:
