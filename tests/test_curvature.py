@@ -136,6 +136,15 @@ def test_the_loop_that_shifts_most_is_told_first():
         Curvature(("a", "b", "c"), ("x", "y"), units, values, False), most=1)
 
 
+@pytest.mark.parametrize("units, unit", [
+    (("rad/s", "rad/s"), "m/rad^2"), (("rad/s", "m/s"), "m/(rad m)"), (("rad/s", ""), "m/rad"),
+    (("", "rad/s"), "m/rad"), (("", ""), "m")])
+def test_the_unit_of_a_loop_is_that_of_the_fibre_by_both_of_the_base(units, unit):
+    values = np.array([[[0, 0.5], [-0.5, 0]]])
+    found = Curvature(("a", "b"), ("x",), dict(zip("abx", (*units, "m/s"))), values, False)
+    assert describe_curvature(found) == f"a small loop in a and b shifts x 0.5 {unit}"
+
+
 @pytest.mark.parametrize("rounding", [1e-16, -1e-16])
 def test_of_equal_shifts_the_first_pair_comes_first(rounding):
     values = np.zeros((1, 3, 3))

@@ -57,6 +57,20 @@ def test_wheels_in_balance_are_ignorable_in_any_size(mass, size):
     assert uneven == ["x", "y", "yaw"]
 
 
+def test_what_a_short_lever_can_still_move_is_not_held():
+    """A caster on an arm of ten micrometres that swings: the base pitches by a 40,000th of it."""
+    parts = [link("base", 5.0, com=(0.05, 0, 0.1)), *(link(name, 0.5) for name in WHEELS),
+             *(joint(f"{name}_joint", "base", name, (0, y, 0))
+               for name, y in zip(WHEELS, (0.3, -0.3))),
+             link("arm", 0.1), joint("swing", "base", "arm", (-0.4 + 1e-5, 0, -0.05)),
+             link("ball", 0.1), joint("to_ball", "arm", "ball", (-1e-5, 0, 0), kind="fixed")]
+    wheels = [*(Wheel(f"{name}_joint", "disc", 0.1) for name in WHEELS),
+              Wheel(None, "caster_ball", 0.05, link="ball")]
+    assert frozen_parts(nhmech.load(robot(*parts), wheels=wheels)) == ["pitch", "roll", "height"]
+    assert frozen_parts(nhmech.load(robot(*parts), wheels=wheels, free=("swing",))) == [
+        "roll", "height"]
+
+
 def test_accelerations_agree_relative_to_the_largest():
     """Of a leaning disc under a weight beside which its turning about the vertical is nothing."""
     heavy = shipped("disc").with_parameters({"gravity": 1e12})

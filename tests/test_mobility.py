@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -15,7 +16,8 @@ from test_axles import wagon
 import nhmech
 from nhmech import Wheel
 from nhmech.analysis.axles import AxleReader, axles, rotation_centre
-from nhmech.analysis.mobility import CLASSES, mobility
+from nhmech.analysis.mobility import CLASSES, mobility, planar
+from nhmech.mechanics import constrain, euclidean, lagrangian_system
 from nhmech.systems.differential_drive import example as differential_drive
 from nhmech.urdf.description import Mimic
 from nhmech.vehicle.build import build
@@ -95,6 +97,25 @@ def test_what_is_undetermined():
     assert mobility(shipped("omni")).splits == 0 and mobility(shipped("bicycle")).undetermined == ()
 
 
+@pytest.mark.parametrize("factor", [1e-6, 1e6])
+def test_a_factor_is_constant_up_to_rounding_of_its_size(factor):
+    """Of rows whose direction varies; and as far as a hundred-millionth where it is 1."""
+    space = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+
+    def one(s):
+        return s.v.x - ca.sin(s.q.y) * s.v.z / 3
+
+    def dependence(row, **options):
+        return str(*mobility(constrain(space, rows={"one": one, "two": row}, **options)).dependent)
+
+    assert dependence(lambda s: factor * one(s)) == f"two = {factor:.4g} one"
+    samples = np.array([[0.0, 0.3, 0.1], [1.0, -0.2, 0.5]])
+    for step, said in ((0.995e-8, "two = one"), (1.005e-8, "two = one (in the zero pose)")):
+        assert dependence(lambda s, step=step: (1 - ca.if_else(s.q.x > 0.5, step, 0)) * one(s),
+                          samples=samples) == said
+
+
 @pytest.mark.parametrize("radius", [0.1, 1e-5])
 def test_what_is_undetermined_does_not_depend_on_the_size_of_wheels(radius):
     """Of four wheels that slide sideways: their loads, in one way."""
@@ -144,6 +165,25 @@ def test_a_wheel_steers_also_where_a_rack_turns_it():
                    alone.ground)
     assert mobility(geared).type == mobility(alone).type == CAR
     assert mobility(geared).speeds == mobility(alone).speeds - 1
+
+
+@pytest.mark.parametrize("normal", [(0, 0, 1), (0.3, -0.2, 1)])
+def test_the_planar_twist_is_along_and_about_the_ground(normal):
+    """In the world: of the base's velocity along its x axis laid on the ground and to the left of
+    it, and of its turn about the normal. Where x stands upright, y is forward."""
+    vehicle, rng = shipped("sled", nhmech.Ground(normal=normal)), np.random.default_rng(1)
+    n = vehicle.ground.normal / np.linalg.norm(vehicle.ground.normal)
+    upright = pin.Quaternion.FromTwoVectors(np.eye(3)[0], n).coeffs()
+    q = vehicle.configuration()
+    for attitude in (*rng.normal(size=(4, 4)), upright):
+        q[3:7] = attitude / np.linalg.norm(attitude)
+        R = pin.Quaternion(q[3:7]).toRotationMatrix()
+        laid = R[:, 0] - n * (n @ R[:, 0])
+        ahead = laid / np.linalg.norm(laid) if np.linalg.norm(laid) > 1e-9 else R[:, 1]
+        left, twist = np.cross(n, ahead), rng.normal(size=6)
+        np.testing.assert_allclose(
+            planar(vehicle, q) @ twist,
+            [ahead @ R @ twist[:3], left @ R @ twist[:3], n @ R @ twist[3:]], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("name, leaders", [
@@ -226,6 +266,7 @@ def test_axles_meet_where_they_are_turned_to(place):
     swerve = shipped("swerve")
     found = axles(swerve, turned(swerve, *towards(swerve, place)))
     assert found.kind == "point" and found.turns and found.steerable and found.to_free() == ()
+    np.testing.assert_allclose(np.linalg.norm(found.rows, axis=1), 1, rtol=1e-12)
     np.testing.assert_allclose(found.centre, place, rtol=1e-9)
     assert f"at ({place[0]:.4g}, {place[1]:.4g}) m" in found.describe()
 
@@ -342,4 +383,5 @@ def test_why_skid_steering_cannot_turn():
                          for side in ("left", "right")) for end in ("front", "rear"))
     assert found.kind == "parallel" and found.to_free() == (front, rear)
     freed = nhmech.load(nhmech.urdf_path("skid_steer"), skid=rear)
+    assert AxleReader(freed).at(freed.configuration()).kind == "line"
     assert axles(freed).kind == "line" and mobility(freed).type == SPOT

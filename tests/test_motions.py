@@ -10,7 +10,7 @@ from test_ignorable import cart
 
 from nhmech import MechanicsError
 from nhmech.analysis import linearise
-from nhmech.analysis.motions import motions
+from nhmech.analysis.motions import kernel, motions
 from nhmech.mechanics import constrain, euclidean, lagrangian_system
 
 
@@ -62,6 +62,17 @@ def test_a_place_where_one_contact_alone_is_off_the_ground_is_refused(find):
     q[:7] = [0, 0, 0.1, 0, np.sin(5e-4), 0, np.cos(5e-4)]
     with pytest.raises(MechanicsError, match="not on the holonomic manifold"):
         find(vehicle, q)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_the_kernel_of_forms_is_the_same_in_any_unit(unit):
+    """Of two rows and their sum; and of no rows, all vectors."""
+    rows = np.random.default_rng(0).normal(size=(2, 5))
+    forms = unit * np.vstack([rows, rows[0] + rows[1]])
+    found = kernel(forms)
+    assert found.shape == (5, 3) and np.abs(forms @ found).max() <= 1e-14 * unit
+    np.testing.assert_allclose(found.T @ found, np.eye(3), atol=1e-14)
+    assert np.array_equal(kernel(unit * np.zeros((0, 5))), np.eye(5))
 
 
 def test_samples_where_constraints_lose_rank_are_passed_over():

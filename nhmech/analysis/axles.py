@@ -207,7 +207,7 @@ def _meet(rows: np.ndarray, length: float) -> tuple[str, np.ndarray | None, np.n
     if rest.shape[1] == 1:
         forward, lateral, turn = rest[:, 0]
         if abs(turn) <= TURNLESS:
-            return "parallel", None, np.array([-lateral, forward]) / np.hypot(forward, lateral)
+            return "parallel", None, np.array([-lateral, forward])
         return "point", np.array([-lateral, forward]) / turn * length, None
     # the common axle: row . (c_y, -c_x, length) = 0
     row = np.cross(rest[:, 0], rest[:, 1])

@@ -6,6 +6,7 @@ The classes are the five of wheeled robots.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from statistics import mode
 
 import numpy as np
 import pinocchio as pin
@@ -17,7 +18,7 @@ from ..mechanics.system import HasConstrained
 from ..simulation.simulated import Simulated
 from ..vehicle.vehicle import Vehicle
 from .ignorable import frozen_parts
-from .motions import ZERO, kernel, motions
+from .motions import ZERO, kernel, motions, rank
 
 CLASSES = {
     (3, 0): "omnidirectional: any motion is possible at once, without steering",
@@ -153,29 +154,25 @@ def mobility(constrained: HasConstrained) -> Mobility:
 
 
 def _class(vehicle: Vehicle) -> tuple[int, int]:
-    """(degree of mobility, steerability) where this is largest: at other samples steered wheels may
-    be coaxial."""
+    """(degree of mobility, steerability) at most samples: at some, steered wheels may be coaxial.
+    """
     if not _level(vehicle):                               # its axles, seen upright
         steering = vehicle.steering
-        fixed = _rank(np.array([axle.straight for axle in steering.fixed]).reshape(-1, 3))
+        fixed = rank(np.array([axle.straight for axle in steering.fixed]).reshape(-1, 3))
         return 3 - fixed - len(steering.steered), len(steering.steered)
     found = motions(vehicle, wheel_angles=True)
     steered = [vehicle.algebroid.v_names.index(axle.steering) for axle in vehicle.steering.steered]
     classes = []
     for q, E in zip(found.points, found.at_points()):
         twist = planar(vehicle, q) @ E[:6]
-        degree = _rank(twist)
-        classes.append((_rank(np.vstack([twist, E[steered]])) - degree, degree))
-    steerability, degree = max(classes)
+        degree = rank(twist)
+        classes.append((rank(np.vstack([twist, E[steered]])) - degree, degree))
+    steerability, degree = mode(classes)
     return degree, steerability
 
 
 def _level(vehicle: Vehicle) -> bool:
     return {"pitch", "roll"} <= set(frozen_parts(vehicle))
-
-
-def _rank(matrix: np.ndarray) -> int:
-    return matrix.shape[1] - kernel(matrix).shape[1]
 
 
 def planar(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:

@@ -140,6 +140,10 @@ def kernel(forms: np.ndarray) -> np.ndarray:
     return vt[int(np.sum(s > ZERO * s.max(initial=0.0))):].T
 
 
+def rank(matrix: np.ndarray) -> int:
+    return matrix.shape[1] - kernel(matrix).shape[1]
+
+
 def _tangent(forms: np.ndarray, out: list[int]) -> tuple[list[int], np.ndarray]:
     """Kernels of the holonomic forms without what is left out, and the samples where their rank is
     the usual one."""

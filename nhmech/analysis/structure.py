@@ -21,7 +21,7 @@ from ..vehicle.vehicle import Vehicle
 from .curvature import Curvature, connection_curvature
 from .ignorable import frozen_parts, ignorable
 from .integrable import Combination, integrable_combinations
-from .motions import Motions, motions
+from .motions import Motions, motions, rank
 
 PLANE = ("x", "y", "yaw")
 MANY = 100_000    # instructions of brackets, evaluated in a second or two, with which it is enough
@@ -179,7 +179,7 @@ def _class_of(vehicle: Vehicle, found: Motions, group: str,
     dimensions = []
     for q, E, basis in zip(found.points, found.at_points(), found.tangent):
         V = np.array([_generator(vehicle, name, q) for name in names]).T
-        dimensions.append((_rank(V), _rank(V) + _rank(E) - _rank(np.hstack([V, E])), _rank(E),
+        dimensions.append((rank(V), rank(V) + rank(E) - rank(np.hstack([V, E])), rank(E),
                            basis.shape[1]))
     vertical, horizontal, motion, tangent = mode(dimensions)
     return SymmetryClass(group, names, symmetry_class(vertical, horizontal, motion, tangent),
@@ -207,7 +207,3 @@ def _of_system(simulated: Simulated) -> tuple[SymmetryClass, ...]:
         return ()
     return (SymmetryClass("", found.names, found.kind, found.dim_vertical, found.dim_horizontal,
                           found.dim_motion, found.dim_tangent),)
-
-
-def _rank(matrix: np.ndarray) -> int:
-    return int(np.linalg.matrix_rank(matrix, tol=1e-8))
