@@ -249,7 +249,8 @@ def test_sleigh_on_the_algebra_alone(method):
         assert sleigh.acceleration(0.0, [], [u, w], [], []).full().ravel() == pytest.approx(
             [a * w ** 2, 0, rate], rel=1e-12, abs=1e-13)
         assert float(sleigh.multipliers(0.0, [], [u, w], [],
-                                        [])) == pytest.approx(m * (u * w + a * rate), rel=1e-12)
+                                        [])) == pytest.approx(m * (u * w + a * rate), rel=1e-12,
+                                                              abs=0)
 
 
 @pytest.mark.paper("002 (14)", "002 6.1")

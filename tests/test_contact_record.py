@@ -68,11 +68,14 @@ def test_points_of_a_body_are_written_as_one(phases, whole):
     written = record.columns.split(record.write(motion, forces))
     arm = [0, 1, 3]
     np.testing.assert_allclose(written[0], [
-        *forces[[2, 0, 4, 3, 5]], *sum(forces[6 + 3 * i:9 + 3 * i] for i in arm), *forces[12:15]])
+        *forces[[2, 0, 4, 3, 5]], *sum(forces[6 + 3 * i:9 + 3 * i] for i in arm), *forces[12:15]],
+        rtol=1e-12)
     assert written[1].tolist() == [S, F, *whole]
     points = slid[2:], lost[2:]
-    np.testing.assert_allclose(written[2], [*slid[:2], points[0][arm].max(), points[0][2]])
-    np.testing.assert_allclose(written[3], [*lost[:2], points[1][arm].sum(), points[1][2]])
+    np.testing.assert_allclose(written[2], [*slid[:2], points[0][arm].max(), points[0][2]],
+                               rtol=1e-12)
+    np.testing.assert_allclose(written[3], [*lost[:2], points[1][arm].sum(), points[1][2]],
+                               rtol=1e-12)
 
 
 def test_wheels_alone_are_read_as_they_were_written():

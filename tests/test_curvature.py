@@ -28,7 +28,7 @@ def test_two_wheels_on_an_axle(name):
     track, r = np.linalg.norm(points[left.name] - points[right.name]), left.mount.wheel.radius
     found = connection_curvature(vehicle)
     sideways = found.component("lateral_speed", left.name, right.name)
-    assert not found.flat and sideways == pytest.approx(-r ** 2 / track, rel=1e-12)
+    assert not found.flat and sideways == pytest.approx(-r ** 2 / track, rel=1e-12, abs=0)
     assert {of for of, _, _ in found.components} == {"lateral_speed"}
     assert describe_curvature(found) == (f"a small loop in {left.name} and {right.name} shifts the "
                                          f"base: sideways {-r ** 2 / track:.4g} m/rad^2")
@@ -65,7 +65,7 @@ def test_textbook_systems():
     q = np.array([0.1, 0.2, 0.4, 0.3, 0.6, -0.6])
     found = connection_curvature(board, q, base=("rotor", "yaw_rate", "back"))
     assert found.component("forward_speed", "yaw_rate",
-                           "back") == pytest.approx(-0.2 / np.sin(0.6) ** 2, rel=1e-12)
+                           "back") == pytest.approx(-0.2 / np.sin(0.6) ** 2, rel=1e-12, abs=0)
     assert found.component("forward_speed", "rotor", "yaw_rate") == 0
 
 

@@ -144,7 +144,7 @@ def test_a_servo_is_exact():
         runs.append(simulator.run(0.3, every=10))
     assert len(wanted) >= 1
     np.testing.assert_allclose(runs[0].q, runs[1].q, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(runs[0].u, runs[1].u, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(runs[0].u, runs[1].u, rtol=1e-11, atol=1e-8)
 
 
 @pytest.mark.parametrize("links", [(), ("base_link",)], ids=["plain", "with a wrench beside"])

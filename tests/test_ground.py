@@ -38,7 +38,7 @@ def test_tangents_are_a_right_handed_frame_with_the_normal(x, seed):
     t1, t2 = ground.tangents
     np.testing.assert_allclose(np.linalg.det([t1, t2, n]), 1.0, rtol=1e-12)
     laid = np.array(seed) - n * (n @ seed)
-    np.testing.assert_allclose(t1, laid / np.linalg.norm(laid), atol=1e-12)
+    np.testing.assert_allclose(t1, laid / np.linalg.norm(laid), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("fields, is_ground", [
@@ -67,7 +67,7 @@ def test_a_slope_rises_in_its_direction():
     ground = nhmech.Ground.inclined(0.3, 0.7)
     uphill = np.array([cos(0.7), sin(0.7), np.tan(0.3)])
     assert np.dot(ground.normal, uphill) == pytest.approx(0, abs=1e-15)
-    assert np.linalg.norm(ground.normal) == pytest.approx(1, rel=1e-15)
+    assert np.linalg.norm(ground.normal) == pytest.approx(1, rel=1e-13, abs=0)
     # gravity that leans is that of the slope, in its frame
     g = np.array(ca.evalf(gravity_vector({"slope": 0.3, "slope_direction": 0.7, "gravity": 9.0})))
     np.testing.assert_allclose(g.ravel(), -9 * np.array([sin(0.3) * cos(0.7), sin(0.3) * sin(0.7),
