@@ -841,7 +841,7 @@ EQUIVALENT = {
      "(np.sign(standing.axle[1]) or 1.0)", "X[:3, :3].T @ standing.axle * "
      "(np.sign(standing.axle[1]) ... -> X[:3, :3].T @ standing.axle / "
      "(np.sign(standing.axle[1]) ..."): "signs are 1 and -1",
-    ("urdf/wheels/unrolled", "if all(abs(axle @ other) < 1 - PARALLEL ** 2 for other in axles):",
+    ("urdf/wheels/stance", "if all(abs(axle @ other) < 1 - PARALLEL ** 2 for other in axles):",
      "1 - PARALLEL ** 2 -> 1 + PARALLEL ** 2"): "each direction is tried once more",
     ("urdf/wheels/axle_lines", "size = float(np.linalg.norm(arms, axis=1).max()) or 1.0",
      "1.0 -> 1.01"): "divides zeros",
@@ -958,19 +958,19 @@ EQUIVALENT = {
      "half[:, None] * nodes)[1],", "(u[:-1] + half)[:, None] + half[:, None] * nodes -> "
      "(u[:-1] + half)[:, None] - half[:, None] * nodes"):
         "Gauss's points lie alike before and after the middle",
-    ("urdf/wheels/unrolled", "if all(abs(axle @ other) < 1 - PARALLEL ** 2 for other in axles):",
+    ("urdf/wheels/stance", "if all(abs(axle @ other) < 1 - PARALLEL ** 2 for other in axles):",
      "1 -> 2"): "each direction is tried once more",
-    ("urdf/wheels/unrolled", "if all(abs(axle @ other) < 1 - PARALLEL ** 2 for other in axles):",
+    ("urdf/wheels/stance", "if all(abs(axle @ other) < 1 - PARALLEL ** 2 for other in axles):",
      "2 -> 3"): "directions that nearly are one are tried once more",
     ("urdf/wheels/opposed", "out = {bool(layout.axis_R(layout.joints[w.name]) @ "
      "(centre_R(layout, w) - middle) > 0)",
      "layout.axis_R(layout.joints[w.name]) @ (centre_R(layout, ... -> "
      "layout.axis_R(layout.joints[w.name]) @ (centre_R(layout, ..."):
         "whether all point out, or all point in",
-    ("vehicle/joint_ranges", "twist = twist / twist[2] + 10 ** rng.uniform(*NEAR) * "
+    ("vehicle/joint_ranges", "twist = about_wheel + 10 ** rng.uniform(*NEAR) * "
      "np.array([cos(angle), sin(angle), 0])",
-     "twist / twist[2] + 10 ** rng.uniform(*NEAR) * np.array([c... -> "
-     "twist / twist[2] - 10 ** rng.uniform(*NEAR) * np.array([c..."):
+     "about_wheel + 10 ** rng.uniform(*NEAR) * np.array([cos(an... -> "
+     "about_wheel - 10 ** rng.uniform(*NEAR) * np.array([cos(an..."):
         "the opposite point on a circle on which each is as likely",
     ("control/path_library", "speed = np.linalg.norm(first, axis=-1)", "-1 -> 1"):
         "of points in a row the second axis is the last",

@@ -729,6 +729,20 @@ def test_a_round_mesh_is_a_ball_of_its_own(tmp_path):
             (0.1, 0.2, 0.05 + off if is_exact else 0.02), abs=1e-6)
 
 
+def test_a_mesh_may_be_round_about_any_of_the_axles(tmp_path):
+    """Here that of a third wheel, which is turned, whichever stands first in the list."""
+    turned, angles = (-sin(0.6), cos(0.6), 0.0), np.arange(24) * pi / 12
+    drum = [(0.05 * sin(a), y, 0.05 * cos(a)) for a in angles for y in (-0.01, 0.01)]
+    body = mesh(tmp_path / "drum.stl", drum, xyz=(0, 0, 0.05), rpy=(0, 0, 0.6))
+    ball = Wheel(None, "caster_ball", 0.1, link="w0", point=(0.0, 0.0, 0.0))
+    layout, made = stand(*TWO, (-1, 0, 0.1, 0.1, turned), links=(
+        link("caster", body=body), place("caster", (0.5, 0, 0), (0, 0, 0))))
+    for wheels, radius in ((made, 0.05), (made[::-1], 0.05), ([ball, *made[1:]], 0.05),
+                           (made[:2], 0.02)):
+        ((found_ball,), _, _) = find_casters(layout, found(*wheels))
+        assert found_ball.wheel.radius == pytest.approx(radius, rel=1e-5, abs=0)
+
+
 def test_a_mesh_that_is_missing_may_be_the_support():
     """Of a link no higher than a wheel, of which nothing else is known; a named one is told so."""
     gone = shape("mesh", filename="gone.stl")

@@ -153,6 +153,16 @@ def test_eight_points_are_a_circle_of_which_one_may_be_a_little_farther(far, is_
     assert find_solid(placed(flat[:1]), AXLE) is None
 
 
+@pytest.mark.parametrize("which", range(8))
+def test_of_eight_points_beside_the_axle_one_that_is_farther_does_not_move_the_centre(which):
+    """The seven others are on a circle; of what all reach, nine tenths count: three tenths of the
+    way from the seventh to the last."""
+    flat = circle(count=8)
+    flat[which] *= 1.006
+    solid = find_solid(placed(flat + (0.018, 0.01)), AXLE)
+    assert solid.radius == pytest.approx(1 + 0.3 * 0.006 + np.hypot(0.018, 0.01), rel=1e-9)
+
+
 @pytest.mark.parametrize("turn", np.arange(6) * pi / 3)
 def test_a_circle_with_a_gap_beside_its_axle_does_not_count_its_hub(turn):
     """In a gap of three sectors the hub is the outermost part."""

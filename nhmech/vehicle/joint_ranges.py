@@ -66,8 +66,9 @@ def _steer(steering: Steering, angles: dict[str, float], rng: np.random.Generato
     about a point near one of its wheels, whose steering angle then changes quickly."""
     first, *others = rng.permutation(np.array(steering.steered, dtype=object))
     if turns and not steering.binding:
-        twist, angle = np.cross(first.straight, first.across), rng.uniform(-pi, pi)
-        twist = twist / twist[2] + 10 ** rng.uniform(*NEAR) * np.array([cos(angle), sin(angle), 0])
+        # its yaw is 1 or -1, for `straight` and `across` are unit and a quarter turn apart
+        about_wheel, angle = np.cross(first.straight, first.across), rng.uniform(-pi, pi)
+        twist = about_wheel + 10 ** rng.uniform(*NEAR) * np.array([cos(angle), sin(angle), 0])
         return {axle.steering: axle.angle_for(twist) for axle in steering.steered}
     leaders = [axle.steering for axle in (first, *others[:1])]
     return steering.followers({name: angles[name] for name in leaders},

@@ -21,6 +21,7 @@ from .revolution import find_solid
 from .rims import PARALLEL, read_vertices
 from .stance import (
     ahead_of,
+    axle_directions,
     axle_R,
     bottom_R,
     centre_of_mass,
@@ -207,7 +208,7 @@ def _lowest_ball(layout: Layout, shapes: Sequence[LinkShape],
                  wheels: Sequence[FoundWheel]) -> _Ball | None:
     rolling = [c.wheel for c in wheels]
     ground, size = ground_height(layout, rolling), usual_radius(rolling)
-    axles = [axle_R(layout, wheel) for wheel in rolling[:1] if wheel.axis is not None]
+    axles = axle_directions(layout, rolling)
     balls = (_find_ball(layout, s, ground, axles, size) for s in shapes)
     return min(filter(None, balls), key=lambda b: b.height, default=None)
 
@@ -293,7 +294,7 @@ def _find_ball(layout: Layout, shape: LinkShape, ground: float, axles: Sequence[
 
 def _find_mesh_ball(layout: Layout, shape: LinkShape, ground: float, axles: Sequence[np.ndarray],
                     size: float) -> _Ball | None:
-    """What is round about the axle of a wheel, or else a small ball at the lowest vertices."""
+    """What is round about the axle of some wheel, or else a small ball at the lowest vertices."""
     vertices = read_vertices(layout, shape)
     if vertices is None:
         return None

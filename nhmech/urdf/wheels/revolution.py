@@ -120,6 +120,4 @@ def _fit_centre(flat: np.ndarray, radius: float) -> np.ndarray:
         off = np.linalg.norm(rim - centre, axis=1)
         off = np.abs(off - np.median(off))
         rim = rim[off <= max(3 * np.median(off), 1e-3 * radius)]
-        if len(rim) < 2 * np.pi / _GAP:
-            break
     return np.array(centre)

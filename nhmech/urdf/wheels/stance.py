@@ -10,6 +10,7 @@ import numpy as np
 
 from ..layout import Layout, matches_name, placement
 from ..wheel import Wheel
+from .rims import PARALLEL
 
 # of the radius: a wheel that is farther off the plane of the others does not stand on it
 _OFF_PLANE = 0.1
@@ -28,6 +29,15 @@ def centre_R(layout: Layout, wheel: Wheel) -> np.ndarray:
 def axle_R(layout: Layout, wheel: Wheel) -> np.ndarray:
     """Axle (3,) in the root's frame, unit."""
     return layout.X_RL[layout.carrier(wheel)][:3, :3] @ np.array(wheel.axis)
+
+
+def axle_directions(layout: Layout, wheels: Sequence[Wheel]) -> list[np.ndarray]:
+    """Axles (3,) of wheels in the root's frame, of parallel ones the first."""
+    axles: list[np.ndarray] = []
+    for axle in (axle_R(layout, wheel) for wheel in wheels if wheel.axis is not None):
+        if all(abs(axle @ other) < 1 - PARALLEL ** 2 for other in axles):
+            axles.append(axle)
+    return axles
 
 
 def ahead_of(axle: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from .axis_hints import is_upright
 from .casters import list_wheels, touching_shapes
 from .revolution import find_solid
 from .rims import PARALLEL, read_vertices
-from .stance import ahead_of, axle_R, centre_R, ground_height, tolerance
+from .stance import ahead_of, axle_directions, centre_R, ground_height, tolerance
 from .swivels import is_caster, swings
 
 _ALIKE = 0.1     # of the radius, rad: what differs less from a wheel is one too
@@ -70,11 +70,7 @@ def _find_standing(layout: Layout, wheels: Sequence[Wheel]) -> Iterator[_Standin
     """One for each link that is no rotor."""
     ground, slack = ground_height(layout, wheels), tolerance(wheels)
     rotors = {link for w in wheels for link in layout.rigid(layout.carrier(w))}
-    axles: list[np.ndarray] = []       # directions, each once
-    for axle in (axle_R(layout, w) for w in wheels if w.axis is not None):
-        if all(abs(axle @ other) < 1 - PARALLEL ** 2 for other in axles):
-            axles.append(axle)
-    largest = max((w.radius for w in wheels), default=0.0)
+    axles, largest = axle_directions(layout, wheels), max((w.radius for w in wheels), default=0.0)
     for link in layout.links:
         # looked at first, because the mesh of an arm is large and tells nothing
         if link in rotors or layout.X_RL[link][2, 3] - ground > 2 * largest:
