@@ -656,6 +656,9 @@ EQUIVALENT = {
      "all((_is_held(form, rate) for form, rate in zip(forms, ra... -> "
      "any((_is_held(form, rate) for form, rate in zip(forms, ra..."):
         "at random configurations a component is held everywhere or nowhere",
+    ("vehicle/bodies", "return [_LowestPoint(centre + radius * ca.DM(spoke), axle, 0.0, crown, "
+     "steepest=LEANS)", "centre + radius * ca.DM(spoke) -> centre - radius * ca.DM(spoke)"):
+        "of each spoke there is the opposite one",
     ("vehicle/bodies", "LEANS = 0.1", "0.1 -> 0.101"): "from which lean a rim has one point alone",
     ("vehicle/bodies", "CORNERS = 32", "32 -> 33"):
         "in how many directions the outermost points of a mesh are kept",

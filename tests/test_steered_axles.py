@@ -135,10 +135,11 @@ def test_axles_that_coincide_determine_no_motion():
             np.testing.assert_allclose(np.abs(steering.twist({}, (a, b))), [1, 0, 0], atol=1e-9)
 
 
-def test_axles_on_nearly_one_line_are_named_with_angles_at_which_they_are_not():
-    """Up to a sine of 0.03 between them."""
+@pytest.mark.parametrize("x", [0.0, 2.0])
+def test_axles_on_nearly_one_line_are_named_with_angles_at_which_they_are_not(x):
+    """Up to a sine of 0.03 between their rows (0, 1, x)."""
     for sine, is_aligned in ((0.0299, True), (0.0301, False)):
-        a, b = steered("a", 0.0, 0.3), steered("b", tan(np.arcsin(sine)), -0.3)
+        a, b = steered("a", x, 0.3), steered("b", tan(atan(x) + np.arcsin(sine)), -0.3)
         steering = Steering((), (steered("c", 5, 0), a, b), 1.0)
         assert steering.find_aligned({}) == ((a, b) if is_aligned else ())
         error = rank_error(steering, ("a", "b"), {"a": 0.0, "b": 0.0, "c": 0.0}, "there")
@@ -239,6 +240,13 @@ def test_a_follower_that_passes_sideways_on_the_way_keeps_its_limits():
     assert found["right"].upper == pytest.approx(acot(1 / tan(0.2) + 0.6), abs=2e-9)
 
 
+def test_a_leader_turns_to_one_side_alone():
+    found = ackermann(JointLimits(0.0, 0.7), JointLimits(-0.9, 0.9))
+    assert found["left"] == JointLimits(0.0, 0.7)
+    assert found["right"].lower == pytest.approx(0, abs=2e-9)
+    assert found["right"].upper == pytest.approx(acot(1 / tan(0.7) + 0.6), abs=2e-9)
+
+
 def test_a_leader_does_not_take_its_follower_through_its_limits():
     """To 1.4 rad, where the other wheel would be at 1.16 rad again, on the other side of its range;
     a wider range takes it past the sideways position, as far as it goes."""
@@ -250,17 +258,19 @@ def test_a_leader_does_not_take_its_follower_through_its_limits():
     assert found["left"].lower == pytest.approx(-acot(1 / tan(1.8) + 0.6), rel=1e-11)
 
 
+@pytest.mark.parametrize("back", [1.4, 2.05])
 @pytest.mark.parametrize("off", [0.0, 0.4, -0.4])
-def test_limits_turn_with_the_place_of_zero(off):
-    """A follower whose zero is where it stands at `off`."""
+def test_limits_turn_with_the_place_of_zero(off, back):
+    """A follower whose zero is where it stands at `off`, and which may turn past sideways."""
     left, right = steered("left", 1, 0.3), steered("right", 1, -0.3)
     c, s = np.cos(off), np.sin(off)
     moved = replace(right, straight=c * right.straight + s * right.across,
                     across=c * right.across - s * right.straight)
-    found = [narrow_limits({"left": JointLimits(-1.4, 1.4),
-                            "right": JointLimits(-1.4 - turn, 1.4 - turn)},
+    found = [narrow_limits({"left": JointLimits(-1.5, 1.4),
+                            "right": JointLimits(-back - turn, 1.4 - turn)},
                            Steering((REAR,), (left, other), 1.0))["left"]
              for other, turn in ((right, 0.0), (moved, off))]
+    assert found[0].lower == pytest.approx(-acot(1 / tan(back) + 0.6) % -pi, rel=1e-11)
     assert (found[1].lower, found[1].upper) == pytest.approx((found[0].lower, found[0].upper),
                                                              rel=1e-11)
 

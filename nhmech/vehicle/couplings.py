@@ -244,8 +244,8 @@ def _reach(steering: Steering, pair: tuple[Axle, Axle], leader: Axle,
 
     def turned(name: str, angle: float) -> float:
         """The angle of a follower, which may pass the sideways position on its way."""
-        back = (angle - still[name]) * (begun[name] - still[name]) < 0
-        return angle + back * np.pi * np.sign(begun[name] - still[name])
+        back = angle < still[name] < begun[name] or angle > still[name] > begun[name]
+        return angle + back * np.copysign(np.pi, begun[name] - still[name])
 
     def fits(angle: float) -> bool:
         angles = steering.followers({leader.steering: angle}, pair)
