@@ -106,6 +106,8 @@ def test_a_vehicle_on_tyres_has_one_that_rolls():
     assert [(wheel.law, wheel.tyre, wheel.mu) for wheel in rolling.description.wheels] == [
         ("rolling", None, left.mu), ("coulomb", None, 0.5), ("rolling", None, others[1].mu)]
     assert as_rolling(tyred) is rolling and rolling.ground == tyred.ground
+    heavy = as_rolling(tyred.with_parameters({"payload.mass": 2.0}).with_wrench("base_link"))
+    assert heavy.parameters.values["payload.mass"] == 2.0 and heavy.wrench_bodies == ("base_link",)
 
 
 @pytest.mark.parametrize("skid", [None, MidAxle(), MidAxle(1.7), Scrubbing(),

@@ -16,7 +16,7 @@ from nhmech import JointVelocity, Simulator, Wheel
 from nhmech.analysis import Cause, lift_acceleration, limits, rolling_events
 from nhmech.analysis.demand import steady_turn
 from nhmech.analysis.friction import coefficients
-from nhmech.analysis.limits import _zero
+from nhmech.analysis.secants import zero
 from nhmech.control import TwistDrive
 
 G, MU = 9.81, 0.6
@@ -241,6 +241,23 @@ def test_wheels_that_slide_sideways_are_not_judged():
     assert known("differential_drive").not_judged == ()
 
 
+@pytest.mark.parametrize("name", ["differential_drive", *at_length("ackermann_car")])
+def test_limits_of_a_vehicle_on_tyres_are_those_of_one_that_rolls(name):
+    """With what it carries; and it says so."""
+    wheels = [wheel.name for wheel in shipped(name).description.wheels if wheel.joint is not None]
+    load = {"payload.mass": 3.0, "payload.x": 0.1, "payload.z": 0.4}
+    rolling = shipped(name).with_parameters(load)
+    tyred = nhmech.load(nhmech.urdf_path(name), tyres=dict.fromkeys(wheels, "passenger_car"))
+    tyred = tyred.with_parameters(load)
+    found, known = (limits(vehicle, MU, radius=6.0) for vehicle in (tyred, rolling))
+    assert found.tyres == tuple(wheels) and known.tyres == ()
+    assert found.describe() == known.describe() + (
+        f"\ntyres           {', '.join(wheels)}: taken to roll without slip")
+    for one in ("slip", "lift_off", "acceleration", "deceleration", "up", "across"):
+        assert getattr(found, one).value == pytest.approx(getattr(known, one).value, rel=1e-9)
+    assert lift_acceleration(tyred) == pytest.approx(lift_acceleration(rolling), rel=1e-9)
+
+
 def test_a_trailer_comes_to_rest_behind():
     """sin(hitch) of the first trailer, from the geometry of an axle that follows a point; a circle
     that is too tight is refused with the joint."""
@@ -348,6 +365,6 @@ def test_a_zero_is_found_from_below_in_few_steps(function, root, most):
         calls.append(x)
         return function(x)
 
-    found = _zero(counted, 0.0, 8.0, function(0.0), function(8.0))
+    found = zero(counted, 0.0, 8.0, function(0.0), function(8.0))
     assert function(found) >= 0 and root * (1 - 1e-9) <= found <= root * (1 + 1e-15)
     assert len(calls) <= most and all(0 < x < 8 for x in calls)

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..checks import check_arguments
 from ..compile.pointwise import Pointwise
-from ..simulation.runs.forces_along import wheels_with_tyres
 from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
+from ..vehicle.friction import wheels_with_tyres
 from ..vehicle.tyres import tyre_of
 
 

@@ -15,14 +15,15 @@ import numpy as np
 from ..checks import check_arguments, read_positive
 from ..ctrl_c import hear_ctrl_c
 from ..errors import InputError, listed
+from ..vehicle.friction import wheels_with_tyres, without_tyres
 from ..vehicle.vehicle import Vehicle
 from .contact_load import NOTHING, ContactLoad
 from .demand import Demand, Unattainable, steady_turn
 from .friction import known_coefficients, least_use, shares, slack
 from .ignorable import frozen_parts
+from .secants import zero
 
 FIRST, LAST = 0.125, 1e6  # trial values: what holds beyond the last one has no limit
-STEPS, CLOSE = 40, 1e-9   # of the search for a zero, far more than it takes; relative width
 BEYOND = 1e-6             # relative: where the wheels that give way are read off
 EQUAL = 1e-4              # relative: wheels within it give way together
 
@@ -108,6 +109,8 @@ class Limits:
         and across it to the worse side.
     not_judged
         Contacts that slide sideways in the model.
+    tyres
+        Wheels with tyres, which are taken to roll without slip.
     """
 
     mu: Mapping[str, float]
@@ -122,6 +125,7 @@ class Limits:
     down: Limit
     across: Limit
     not_judged: tuple[str, ...] = ()
+    tyres: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return (f"<Limits on a circle of {self.radius:g} m: first slip "
@@ -153,6 +157,8 @@ class Limits:
             lines = {"limits": lines["stopping"]}
         if self.not_judged:
             lines["not judged"] = f"{', '.join(self.not_judged)}: slide sideways by the model"
+        if self.tyres:
+            lines["tyres"] = f"{', '.join(self.tyres)}: taken to roll without slip"
         width = max(map(len, lines))
         return "\n".join(f"{name:<{width}}  {text}" for name, text in lines.items())
 
@@ -176,7 +182,7 @@ def limits(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
     and of rest on a slope: affine in the square of the speed, the acceleration, and the tangent of
     the slope. Limits hold for the most favourable distribution of the load, as in `validity`, and
     end earlier if a driven joint reaches its effort limit; efforts of several driven joints are
-    those of least norm.
+    those of least norm. Tyres, whose force takes slip, are taken to roll without.
 
     Parameters
     ----------
@@ -204,9 +210,10 @@ def limits(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
     """
     read_positive("radius", radius)
     read_positive("speed", speed)
-    known = known_coefficients(vehicle, mu)
+    known, tyres = known_coefficients(vehicle, mu), wheels_with_tyres(vehicle)
     if any(vehicle.ground.velocity) or any(vehicle.ground.angular_velocity):
         raise InputError("the ground moves; limits need ground at rest")
+    vehicle = without_tyres(vehicle)
     judge = _Judge(vehicle, known)
     turns = [[replace(limit, when=f"turning {side}") for limit in judge.turn(sign / radius)]
              for sign, side in ((1, "left"), (-1, "right"))]
@@ -217,7 +224,7 @@ def limits(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
     slip, lift_off, top_speed = (_least(*sides) for sides in zip(*turns))
     return Limits(known, radius, speed, slip, lift_off, top_speed, judge.acceleration(1.0),
                   judge.acceleration(-1.0), judge.slope((1, 0)), judge.slope((-1, 0)),
-                  _least(*across), tuple(sliding))
+                  _least(*across), tuple(sliding), tyres)
 
 
 @check_arguments
@@ -239,7 +246,7 @@ def lift_acceleration(vehicle: Vehicle) -> float:
     3.34
     """
     if vehicle not in _lift_accelerations:
-        judge = _Judge(vehicle, dict.fromkeys(vehicle.contact_names, np.inf))
+        judge = _Judge(without_tyres(vehicle), dict.fromkeys(vehicle.contact_names, np.inf))
         found = [judge.acceleration(way) for way in (1.0, -1.0)]
         _lift_accelerations[vehicle] = min(
             (limit.value for limit in found
@@ -338,7 +345,7 @@ class _Judge:
             low, left, high = high, over, 2 * high
             if high > LAST:
                 return Limit(None, reason="nothing sets one")
-        found = _zero(lambda size: margin(*state(size)), low, high, left, over)
+        found = zero(lambda size: margin(*state(size)), low, high, left, over)
         return Limit(found, cause, self._names(*state(found * (1 + BEYOND)), cause))
 
     def _slack(self, load: ContactLoad, _: np.ndarray) -> float:
@@ -370,28 +377,6 @@ class _Judge:
             uses = {wheel: need / self.mu[wheel] for wheel, need in needed.items()}
         most = max(uses.values())
         return tuple(name for name, use in uses.items() if use >= most * (1 - EQUAL))
-
-
-def _zero(function: Callable[[float], float], low: float, high: float, left: float,
-          over: float) -> float:
-    """Where a function that is `left` >= 0 at `low` and `over` < 0 at `high` vanishes: secants that
-    keep both ends (the Illinois method; Dowell and Jarratt, BIT 11, 1971, 168-174)."""
-    held = None
-    for _ in range(STEPS):
-        near = CLOSE * high
-        if high - low <= near:
-            break
-        # not nearer to an end than half of that: the other end comes near too
-        secant = (low * over - high * left) / (over - left)
-        middle = min(max(secant, low + near / 2), high - near / 2)
-        value = function(middle)
-        # what stays where it is twice counts half
-        weight = 2 if held == (value >= 0) else 1
-        if held := value >= 0:
-            low, left, over = middle, value, over / weight
-        else:
-            high, over, left = middle, value, left / weight
-    return low
 
 
 def _least(*found: Limit) -> Limit:

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..checks import check_arguments
 from ..errors import InputError
-from ..simulation.runs.forces_along import wheels_with_tyres
 from ..simulation.runs.trajectory import Trajectory
+from ..vehicle.friction import wheels_with_tyres
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,16 +63,25 @@ def as_commanded(vehicle: Vehicle) -> Vehicle:
                  wrench_bodies=vehicle.wrench_bodies)
 
 
+def wheels_with_tyres(vehicle: Vehicle) -> tuple[str, ...]:
+    """Names of the wheels with tyres."""
+    return tuple(wheel.name for wheel in vehicle.description.wheels if wheel.law == "tyre")
+
+
 @lru_cache(maxsize=64)
-def as_rolling(vehicle: Vehicle) -> Vehicle:
-    """The vehicle with ideal rolling in place of tyres, and `as_commanded` if wheels scrub; its
-    parameters are those of its file. Any other vehicle unchanged."""
-    description = vehicle.description
-    if not any(wheel.law == "tyre" for wheel in description.wheels):
-        return as_commanded(vehicle)
+def without_tyres(vehicle: Vehicle) -> Vehicle:
+    """The vehicle with ideal rolling in place of tyres. Any other vehicle unchanged."""
+    if not wheels_with_tyres(vehicle):
+        return vehicle
     wheels = tuple(replace(wheel, law="rolling", tyre=None) if wheel.law == "tyre" else wheel
-                   for wheel in description.wheels)
-    return as_commanded(build(replace(description, wheels=wheels), vehicle.ground))
+                   for wheel in vehicle.description.wheels)
+    return build(replace(vehicle.description, wheels=wheels), vehicle.ground, vehicle.parameters,
+                 wrench_bodies=vehicle.wrench_bodies)
+
+
+def as_rolling(vehicle: Vehicle) -> Vehicle:
+    """The vehicle `without_tyres`, and `as_commanded` if wheels scrub."""
+    return as_commanded(without_tyres(vehicle))
 
 
 def with_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> Vehicle:

@@ -14,6 +14,7 @@ from ...mechanics.distribution import Component
 from ...mechanics.equations import Equations
 from ...mechanics.lagrange_multipliers import saddle_point_system
 from ...once import cached_property, once
+from ...vehicle.friction import wheels_with_tyres
 from ...vehicle.reactions import Reactions
 from ...vehicle.vehicle import Vehicle
 from ..contact.force_reader import ContactForces, world_forces
@@ -97,11 +98,6 @@ class TyresAlong:
             own = flies[:, [vehicle.contact_names.index(name) for name in wheels]]
             force, power = np.where(own[..., None], 0.0, force), np.where(own, 0.0, power)
         return cls(wheels, slip, force, load, power, touching)
-
-
-def wheels_with_tyres(vehicle: Vehicle) -> tuple[str, ...]:
-    """Names of the wheels with tyres."""
-    return tuple(wheel.name for wheel in vehicle.description.wheels if wheel.law == "tyre")
 
 
 def multiplier_along(simulated: Simulated, row: str,

@@ -17,6 +17,7 @@ from ...errors import InputError, OutputError, Remedy, SimulationError
 from ...mechanics.system import HasConstrained
 from ...once import cached_property
 from ...urdf.notice import Notice
+from ...vehicle.friction import wheels_with_tyres
 from ...vehicle.vehicle import Vehicle
 from ..contact.contact_columns import ContactColumns
 from ..contact.force_reader import ContactForces, force_reader, world_points
@@ -25,7 +26,7 @@ from ..contact.phases import ContactMoment, ContactSpan, Phase, contact_spans
 from ..simulated import Simulated
 from .archive import ARRAYS, BESIDE, blocks_of, npz_path, read_archive, write_archive
 from .driven_twist import twist_notice
-from .forces_along import ReactionsAlong, TyresAlong, wheels_with_tyres
+from .forces_along import ReactionsAlong, TyresAlong
 from .history import Column, History, lock
 from .limit_spans import LimitColumns, LimitSpan
 from .run_info import NOTICES, RunInfo
