@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 from unicodedata import category
+
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,25 @@ class InputError(NhmechError, ValueError):
     """
 
 
+class UnknownName(InputError, KeyError):
+    """A name that is not there, of those that are; also a `KeyError`, so that `in` and `get` work.
+
+    Examples
+    --------
+    >>> run.reactions[-1].components["left_wheel"]
+    Traceback (most recent call last):
+        ...
+    nhmech.errors.UnknownName: no 'left_wheel' here; there are left_wheel_joint, ...
+    """
+
+
+class ByName(dict[str, V]):
+    """Values by name; an unknown one is answered with those that there are."""
+
+    def __missing__(self, name: str) -> V:
+        raise unknown_name(name, self)
+
+
 class OutputError(NhmechError, OSError):
     """A file cannot be written; `filename` names it.
 
@@ -169,6 +190,11 @@ class SimulationError(NhmechError):
 
 REPR = 8      # names that the repr of an object shows: one line or two
 FEW = 8       # names that a notice shows, so that what it says of them is not far away
+
+
+def unknown_name(name: object, known: Iterable[object]) -> UnknownName:
+    """The error about a name that is none of the known ones."""
+    return UnknownName(f"no {name!r} here; there are {listed(known)}")
 
 
 def did_you_mean(word: object, known: Iterable[object]) -> str:

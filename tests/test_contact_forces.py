@@ -3,6 +3,7 @@ one."""
 
 from __future__ import annotations
 
+import pickle
 from types import SimpleNamespace
 
 import casadi as ca
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from support import VARIED, random_states, shipped, velocity
 
+from nhmech import InputError, Simulator
 from nhmech.compile import pointwise
 from nhmech.compile.pointwise import WIDTHS, Pointwise
 from nhmech.mechanics.distribution import Component
@@ -248,3 +250,15 @@ def test_threads_have_readers_of_their_own():
     vehicle = shipped("mecanum")
     assert force_reader(vehicle) is force_reader(vehicle)
     assert isinstance(force_reader(vehicle), ForceReader)
+
+
+def test_an_unknown_contact_is_answered_with_those_that_there_are():
+    vehicle = shipped("differential_drive")
+    forces = Simulator(vehicle, dt=1e-2).run(0.01).reactions[-1]
+    for names, given in ((forces.components, "left_wheel"), (forces.world, "left_wheel"),
+                         (forces.components["caster_link"], "lateral")):
+        with pytest.raises(KeyError, match="no '.*' here; there are " + ", ".join(names)) as told:
+            names[given]
+        assert isinstance(told.value, InputError) and given not in names
+        assert names.get(given) is None
+        assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)

@@ -11,15 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..checks import check_arguments, show
-from ..errors import REPR, InputError, SimulationError, listed
+from ..errors import REPR, InputError, SimulationError, listed, unknown_name
 from .contact.phases import ContactMoment
-
-
-class UnknownName(InputError, KeyError):
-    """An unknown name; also a `KeyError`, so that `in` and `get` work."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class Named(Mapping[str, float]):
@@ -55,8 +48,7 @@ class Named(Mapping[str, float]):
         if place is None:
             place = self._extra.get(key)
         if place is None:
-            raise UnknownName(f"no {key!r} here; there are "
-                              f"{listed([*self._places, *self._extra])}")
+            raise unknown_name(key, [*self._places, *self._extra])
         return self._values.item(place)
 
     def __iter__(self) -> Iterator[str]:

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..checks import check_arguments, read_vector
-from ..errors import REPR, MechanicsError, listed
+from ..errors import REPR, ByName, MechanicsError, listed
 from .least_norm import LOOSE, impose_signs, orthonormal, solve_shortest
 from .vehicle import Vehicle
 
@@ -105,8 +105,8 @@ class Reactions:
         Names of components that differ between distributions.
     """
 
-    components: dict[str, dict[str, float]]
-    world: dict[str, np.ndarray]
+    components: ByName[ByName[float]]
+    world: ByName[np.ndarray]
     feasible: bool
     undetermined: tuple[str, ...]
 
@@ -174,8 +174,8 @@ def name_forces(vehicle: Vehicle, t: float, q: np.ndarray, forces: np.ndarray, f
                 basis: np.ndarray) -> Reactions:
     """`Reactions` of forces (n,) with the orthonormal basis (n, d) of their changes."""
     directions = dict(zip(vehicle.contact_names, vehicle.contact_directions(q, t)))
-    components: dict[str, dict[str, float]] = {c.name: {} for c in vehicle.contacts}
-    world = {c.name: np.zeros(3) for c in vehicle.contacts}
+    components = ByName({c.name: ByName[float]() for c in vehicle.contacts})
+    world = ByName({c.name: np.zeros(3) for c in vehicle.contacts})
     for (wheel, direction), force in zip(vehicle.contact_rows, forces):
         components[wheel][direction] = float(force)
         world[wheel] += force * directions[wheel][direction]
