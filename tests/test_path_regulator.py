@@ -12,7 +12,7 @@ from support import joint, link, robot, shipped
 from trains import train
 
 import nhmech
-from nhmech.control import riccati
+from nhmech.control import path_reference, riccati
 from nhmech.control.bicycle import BicycleBalance
 from nhmech.control.path_library import circle, line
 from nhmech.control.path_reference import TrackedAxle, path_error
@@ -306,8 +306,9 @@ def test_an_axle_is_to_the_left_however_its_wheels_are_mounted(ways):
         assert heading == pytest.approx(yaw, abs=1e-12)
 
 
-def test_the_distance_of_a_run_that_tells_no_path_is_that_of_its_base():
-    """Its origin, along its x axis, at every moment; without any path there is none."""
+def test_the_distance_of_a_run_that_tells_no_path_is_that_of_its_base(monkeypatch):
+    """Its origin, along its x axis, at every moment, or at some from the first to the last of a
+    long run; without any path there is none."""
     vehicle = shipped("carriage")
     turns = dict(zip(vehicle.driven, (2.0, 3.0)))
     simulator = nhmech.Simulator(vehicle, lambda t, state: nhmech.JointVelocity(turns), dt=1e-2,
@@ -323,6 +324,10 @@ def test_the_distance_of_a_run_that_tells_no_path_is_that_of_its_base():
     yaw = 2 * np.arctan2(run.q[:, 5], run.q[:, 6])
     np.testing.assert_allclose(found.heading, yaw - 0.4, atol=1e-9)
     assert abs(yaw[-1] - yaw[0]) > 1e-3
+    monkeypatch.setattr(path_reference, "MOMENTS", 6)
+    some = path_error(vehicle, run, line(5.0).place(0.0, 0.1, 0.4))
+    np.testing.assert_array_equal(some.t, run.t[::2])
+    np.testing.assert_allclose(some.lateral, found.lateral[::2], rtol=0, atol=1e-12)
 
 
 def test_a_train_starts_on_its_path_wherever_its_base_is():

@@ -202,7 +202,7 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory,
     if followed is not None:
         kept = trajectory.settings["path"]
         axle, turn = _read_axle(vehicle, kept), np.pi if kept["backwards"] else 0.0
-    some = np.unique(np.linspace(0, len(trajectory) - 1, min(MOMENTS, len(trajectory))).astype(int))
+    some = np.unique(np.linspace(0, len(trajectory) - 1, MOMENTS).astype(int))
     data = vehicle.model.createData()
     found = [axle.pose(vehicle, data, q) for q in trajectory.q[some]]
     points, looks = np.array([p for p, _ in found]), np.array([h for _, h in found]) + turn
