@@ -106,7 +106,7 @@ def test_it_starts_on_its_path_in_either_direction(speed):
     z, s = controller.regulator.error(0.0, simulator.reset(**controller.start), path, None)
     assert np.abs(z).max() <= 1e-12 and min(s, path.length - s) <= 1e-9
     rear = vehicle.contact_points(simulator.state.q)[vehicle.contact_names.index(REAR)]
-    np.testing.assert_allclose(rear[:2], (0.3, -0.2), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(rear[:2], (0.3, -0.2), rtol=0, atol=1e-12)
     assert simulator.state.xi["forward_speed"] == pytest.approx(speed, rel=1e-9)
 
 
@@ -121,7 +121,7 @@ def test_as_it_is_made_it_rides_along_the_x_axis():
     assert made.path.station(0.4)[:3] == pytest.approx((0.4, 0.0, 0.0), abs=1e-12)
     state = nhmech.Simulator(vehicle).reset(**made.start)
     torque, rates = made(0.0, state)
-    assert torque.values == pytest.approx({STEER: 0.0}, abs=1e-9)
+    assert torque.values == pytest.approx({STEER: 0.0}, abs=1e-12)
     radius = next(c.mount.wheel.radius for c in vehicle.contacts if c.name == REAR)
     assert rates.values == pytest.approx({REAR: 3.0 / radius}, rel=1e-9)
 
@@ -141,7 +141,7 @@ def test_a_load_on_one_side_is_steered_against():
     u[vehicle.driven.index(STEER)] = torque.values[STEER]
     xi = [state.xi[name] for name in vehicle.speeds]
     found = vehicle.equations.acceleration(0.0, state.q, xi, u, vehicle.theta).full()
-    np.testing.assert_allclose(found, 0.0, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(found, 0.0, rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize("changes", [{"payload.mass": 15.0, "payload.x": 0.1, "payload.z": 0.6},

@@ -255,6 +255,6 @@ def test_an_affine_row_that_moves_is_a_constraint_like_any_other():
         a, b = (np.concatenate([equations.acceleration(t, q, v, [], []).full().ravel(),
                                 equations.multipliers(t, q, v, [], []).full().ravel()])
                 for equations in made)
-        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)
     with pytest.raises(MechanicsError, match="'pair' must be a CasADi expression or a number"):
         chetaev(constrain(free), {"pair": lambda s: ca.vertcat(s.v.x, s.v.y)})

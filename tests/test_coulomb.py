@@ -195,7 +195,7 @@ def test_a_drive_slides_and_rolls_again_in_one_run(tmp_path):
     lost = sum(loss[-1] for loss in run.friction_loss.values())
     damping = np.trapezoid(sum(vehicle.parameters[f"{w}.damping"] * run.v[:, -2 + i] ** 2
                                for i, w in enumerate(vehicle.driven)), run.t)
-    assert run.energy[-1] - run.energy[0] == pytest.approx(work - lost - damping, abs=5e-3)
+    assert run.energy[-1] - run.energy[0] == pytest.approx(work - lost - damping, abs=1e-10)
 
     # what a file and a table keep
     again = Trajectory.load(tmp_path / "run.npz")
@@ -365,7 +365,7 @@ def test_a_gyro_and_an_accelerometer_of_a_sliding_robot():
     simulator.reset(v={"forward_speed": 4.0})
     state = simulator.step()
     assert np.allclose(state.accelerometer(), [-0.4 * G, 0, G], atol=1e-8)
-    assert np.allclose(state.gyro(), 0, atol=1e-8)
+    assert np.allclose(state.gyro(), 0, atol=1e-10)
 
 
 def test_an_accelerometer_in_free_fall_reads_nothing():

@@ -207,8 +207,8 @@ def test_swerve_changes_charts_without_a_jump():
         assert meet(axle_lines(vehicle, q)) <= 1e-10
     at = [run.column(f"{c}_steering_joint.velocity")[-1] for c in SWERVE]
     end = vehicle.joint_positions(run.q[-1])
-    assert [end[f"{c}_steering_joint"] for c in SWERVE] == pytest.approx(spin, abs=1e-3)
-    assert run.column("yaw_rate")[-1] == pytest.approx(3 * 0.06 / (0.27 * np.sqrt(2)), rel=1e-3)
+    assert [end[f"{c}_steering_joint"] for c in SWERVE] == pytest.approx(spin, abs=1e-9)
+    assert run.column("yaw_rate")[-1] == pytest.approx(3 * 0.06 / (0.27 * np.sqrt(2)), rel=1e-9)
     assert np.abs(run.v[-1, :2]).max() <= 1e-3 and np.abs(at).max() <= 1e-2
     joints = [vehicle.algebroid.v_names.index(name) for name in vehicle.driven]
     angle = np.array([[_angle(run, vehicle, name,

@@ -61,8 +61,8 @@ def test_work_of_a_constant_torque_is_torque_times_angle():
         :, [run.names["angles"].index(name) for name in ("left_wheel_joint", "right_wheel_joint")]
     ]
     np.testing.assert_allclose(balance.inputs, 0.2 * turned.sum(axis=1), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(balance.kinetic - balance.kinetic[0], balance.inputs, rtol=1e-7,
-                               atol=1e-9)
+    np.testing.assert_allclose(balance.kinetic - balance.kinetic[0], balance.inputs, rtol=0,
+                               atol=1e-12)
     assert np.ptp(balance.potential) < 1e-9 and not balance.passive.any()
 
 

@@ -123,8 +123,8 @@ def test_hands_free_turns_go_on_and_keep_their_energy(bicycle, turns):
     assert np.abs(run.energy / run.energy[0] - 1).max() < 1e-11
     _, lean, pitch = attitude(member.q)
     for q in run.q:
-        np.testing.assert_allclose(attitude(q)[1:], [lean, pitch], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(run.xi, np.tile(member.xi, (len(run), 1)), rtol=0, atol=1e-8)
+        np.testing.assert_allclose(attitude(q)[1:], [lean, pitch], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(run.xi, np.tile(member.xi, (len(run), 1)), rtol=0, atol=1e-11)
 
 
 def test_steady_turns_of_the_disc(vehicle):

@@ -91,7 +91,7 @@ def test_a_change_of_chart_changes_nothing():
         runs.append((simulator.run(1.2), len(simulator.atlas.charts)))
     (inside, charts), (outside, others) = runs
     assert charts == others > 1
-    np.testing.assert_allclose(inside.q, outside.q, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(inside.q, outside.q, rtol=0, atol=1e-12)
 
 
 @needs_compiler
@@ -107,8 +107,8 @@ def test_steps_that_are_taken_back_have_their_inputs_back():
         ends.append(simulator.run(20.0))
     inside, outside = ends
     assert "lift-off" in inside.stop and inside.stop == outside.stop
-    assert inside.t[-1] == pytest.approx(outside.t[-1], abs=1e-9)
-    np.testing.assert_allclose(inside.u[-3:], outside.u[-3:], rtol=0, atol=1e-9)
+    assert inside.t[-1] == pytest.approx(outside.t[-1], abs=1e-12)
+    np.testing.assert_allclose(inside.u[-3:], outside.u[-3:], rtol=0, atol=1e-12)
 
 
 @needs_compiler
@@ -123,7 +123,7 @@ def test_events_are_seen_on_the_way():
         ends.append(simulator.run(1.0))
     assert ends[0].events and ends[0].stop == ends[1].stop
     for one, other in zip(ends[0].events, ends[1].events):
-        assert one[1] == other[1] and one[0] == pytest.approx(other[0], abs=1e-9)
+        assert one[1] == other[1] and one[0] == pytest.approx(other[0], abs=1e-12)
 
 
 def test_a_servo_is_exact():

@@ -63,7 +63,7 @@ def test_the_ball_on_the_turntable_is_no_longer_done_by_hand():
     for place, speed in zip(*example_states(example)):
         spin = float(found[3].value(0, place, speed, theta))
         assert float(found[0].value(0, place, speed, theta)) - 3.0 * spin == pytest.approx(
-            float(by_hand(0, place, speed, theta)), rel=1e-12)
+            float(by_hand(0, place, speed, theta)), rel=1e-12, abs=0)
 
 
 def test_turns_of_coordinates_are_found_beside_a_lie_algebra():
@@ -79,7 +79,7 @@ def test_turns_of_coordinates_are_found_beside_a_lie_algebra():
     moving = first_integrals(table)[0]
     q, v = np.random.default_rng(0).normal(size=2), np.random.default_rng(1).normal(size=5)
     expected = (m * v[:2] @ v[:2] + J * v[2:] @ v[2:]) / 2 - rate * m * (q[0] * v[1] - q[1] * v[0])
-    assert float(moving.value(0, q, v, [])) == pytest.approx(expected, rel=1e-12)
+    assert float(moving.value(0, q, v, [])) == pytest.approx(expected, rel=1e-12, abs=0)
 
 
 def example_states(example):
@@ -205,7 +205,8 @@ def test_casimirs_of_the_heavy_top():
     assert [f.name for f in found] == ["z_x^2 + z_y^2 + z_z^2",
                                        "z_x p_wx + z_y p_wy + z_z p_wz"]
     gamma, momentum = np.random.default_rng(2).normal(size=(2, 3))
-    assert float(found[1].value(gamma, momentum)) == pytest.approx(gamma @ momentum, rel=1e-13)
+    assert float(found[1].value(gamma, momentum)) == pytest.approx(gamma @ momentum, rel=1e-13,
+                                                                   abs=0)
 
 
 @pytest.mark.paper("beyond casimirs")
@@ -274,7 +275,7 @@ def test_chaplygins_multiplier_of_the_particle():
     assert found.is_hamiltonian
     origin = np.array([0.1, 0.0])
     f = lambda y: found.multiplier([0.4, y], origin)               # noqa: E731
-    assert f(1.2) == pytest.approx((1 + 1.2 ** 2) ** -0.5, rel=1e-12)
+    assert f(1.2) == pytest.approx((1 + 1.2 ** 2) ** -0.5, rel=1e-12, abs=0)
     # H = (P_x^2 / (1 + y^2) + P_y^2) / (2 f^2); at a state (x, y, x', y'):
     y, vx, vy = 0.7, 0.9, -0.4
     acceleration = made.equations().drift(0, [0.3, y], [vx, vy], [], [])[1].full().ravel()
