@@ -317,10 +317,10 @@ EQUIVALENT = {
     ("simulation/step_error", "DIVISORS = tuple(n * 10 ** k for k in range(5) for n in "
      "(2, 4, 5, 10))", "5 -> 6"): "steps shorter than a hundred-thousandth of the given one",
     ("simulation/integration/conservation",
-     "values = [equations.drift(constrained.moment, q, xi + k * step, u,",
+     "values = [equations.drift(t, q, xi + k * step, u, simulated.theta)[1].full()",
      "k * step -> k / step"): "states at equal distances all the same",
     ("simulation/integration/conservation",
-     "values = [equations.drift(constrained.moment, q, xi + k * step, u,",
+     "values = [equations.drift(t, q, xi + k * step, u, simulated.theta)[1].full()",
      "xi + k * step -> xi - k * step"): "states at equal distances all the same",
     ("systems/areal_velocity", 'return largest(xi[:, 1] - start["xi"][1], energy - energy[0])',
      "0 -> 1"): "what is constant may be compared with any moment",
@@ -331,7 +331,7 @@ EQUIVALENT = {
     ("simulation/integration/conservation", "SPEED = 3.0", "3.0 -> 3.0300000000000002"):
         "random states of any usual speed",
     ("simulation/integration/conservation",
-     "states = (vector.assemble(q, SPEED * random.normal(size=vector.nxi))",
+     "states = ((t, vector.assemble(q, SPEED * random.normal(size=vector.nxi)))",
      "SPEED * random.normal(size=vector.nxi) -> SPEED / random.normal(size=vector.nxi)"):
         "random states of any usual speed",
     ("simulation/command_function", "return -1.0", "1.0 -> 1.01"): "any negative number",
@@ -711,11 +711,11 @@ EQUIVALENT = {
     ("mechanics/selection", "level = 2 * np.asarray(priority) + changes", "2 -> 3"):
         "any number above one",
     ("mechanics/selection", "for _ in range(6):", "6 -> 7"): "one round more does as well",
-    ("mechanics/lagrange_multipliers", "_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))",
+    ("mechanics/samples", "_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))",
      "1.37 -> 1.3837000000000002"): "any times",
-    ("mechanics/lagrange_multipliers", "_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))",
+    ("mechanics/samples", "_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))",
      "10.0 -> 10.1"): "any times",
-    ("mechanics/lagrange_multipliers", "_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))",
+    ("mechanics/samples", "_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))",
      "3 -> 4"): "one time more",
     ("mechanics/invariance", "states, others = ([np.concatenate([q, v]) for _, q, v, _ in "
      "random_states(one, 8)]", "8 -> 9"): "how many states",
@@ -768,7 +768,6 @@ EQUIVALENT = {
     ("mechanics/equations", "n = matrix.shape[0]", "0 -> 1"): "the matrix is square",
     ("mechanics/frame", "relative, determinant = self.factors.pivots / self.pivot_scale, ca.SX(1)",
      "1 -> 2"): "its sign alone is read",
-    ("mechanics/frame", "_LATER = (0.73,)", "0.73 -> 0.7373"): "any time",
     ("mechanics/hamel", "w, w_rate = ca.SX.sym(\"w\", X.shape[0]), "
      "ca.SX.sym(\"w_rate\", X.shape[0])", "0 -> 1"): "the matrix is square",
     ("mechanics/invariant_measure", "LENGTH = 36.0", "36.0 -> 36.36"):

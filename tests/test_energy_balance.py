@@ -13,7 +13,7 @@ from support import shipped
 
 import nhmech
 from nhmech.analysis.energy_balance import energy_balance
-from nhmech.mechanics import constrain, euclidean, lagrangian_system
+from nhmech.mechanics import chetaev, constrain, euclidean, lagrangian_system
 from nhmech.simulation.simulated import Simulated
 from nhmech.systems import load_system
 from nhmech.urdf import Grip, Tyre, Wheel
@@ -130,6 +130,37 @@ def test_downhill_potential_becomes_kinetic():
     balance = energy_balance(nhmech.Simulator(vehicle, dt=1e-3).run(0.5, every=10))
     drop = balance.potential[0] - balance.potential[-1]
     assert drop > 0.1 and balance.kinetic[-1] == pytest.approx(drop, rel=1e-11)
+
+
+PLANE = euclidean("x", "y")
+STILL = constrain(lagrangian_system(PLANE, lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2 - s.q.y))
+MOVED = {
+    # dE/dt = -dL/dt: of a cart on a train, of a field that grows
+    "a train": (constrain(lagrangian_system(PLANE, lambda s: (
+        (s.v.x + ca.cos(2 * s.t)) ** 2 + s.v.y ** 2) / 2 - s.q.y)), [0.3, -0.2],
+        lambda t, q, v: 2 * np.sin(2 * t) * (v[0] + np.cos(2 * t))),
+    "a field": (constrain(lagrangian_system(PLANE, lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2 - s.q.y + ca.sin(s.t) * s.q.y * s.v.x)), [0.3, -0.2],
+        lambda t, q, v: -np.cos(t) * q[1] * v[0]),
+    # C = |v|^2 - 4 is not homogeneous: all that gravity takes is given back
+    "a constant speed": (chetaev(STILL, {"speed": lambda s: s.v.x ** 2 + s.v.y ** 2 - 4}),
+                         [1.2, 1.6], lambda t, q, v: v[1]),
+    "nothing": (STILL, [0.3, -0.2], lambda t, q, v: 0.0),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_what_moves_by_itself_does_what_is_left(name):
+    """Its work by Simpson's rule; the balance says that there is some."""
+    made, xi, power = MOVED[name]
+    simulator = nhmech.Simulator(made, dt=2e-3)
+    simulator.reset(q=[0.1, 0.4], xi=xi)
+    run = simulator.run(1.0)
+    balance = energy_balance(run)
+    work = np.concatenate([[0.0], cumulative_simpson(
+        [power(t, q, v) for t, q, v in zip(run.t, run.q, run.v)], x=run.t)])
+    np.testing.assert_allclose(balance.rest, work, rtol=0, atol=1e-9)
+    assert balance.ground == (name != "nothing") == (np.abs(work).max() > 1e-2)
 
 
 @pytest.mark.parametrize("name", ["falling_disc", "ball_on_turntable"])

@@ -102,6 +102,16 @@ def test_the_unit_of_a_holonomic_function_is_any(particle, scale):
     assert len(gibbs_appell(flat).names) == 2
 
 
+@pytest.mark.parametrize("lagrangian", [
+    lambda s: s.v.x ** 2 / 2 + s.u.push * s.v.x, lambda s: s.v.x ** 2 / 2 + s.u.push * s.q.x,
+    lambda s: (1 + s.u.push) * s.v.x ** 2])
+def test_a_lagrangian_with_an_input_is_refused(lagrangian):
+    """x'' + d(push)/dt = 0 is the motion of the first, whose rate of the input nobody knows."""
+    with pytest.raises(MechanicsError, match=r"the Lagrangian contains the input 'push', .* acts "
+                                             r"by force=lambda s: \{coordinate: s.u.push\}"):
+        lagrangian_system(euclidean("x"), lagrangian, inputs=("push",))
+
+
 FOREIGN = ca.SX.sym("mass")
 REFUSED_ROWS = {
     "a symbol of one's own": ({"rows": {"r": lambda s: FOREIGN * s.v.x}},

@@ -5,13 +5,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import casadi as ca
 import numpy as np
 import pytest
 from support import needs_compiler
 
 import nhmech
 from nhmech import MechanicsError, Simulator
-from nhmech.mechanics import constrain, euclidean, gibbs_appell, lagrangian_system
+from nhmech.mechanics import (
+    constrain,
+    euclidean,
+    gibbs_appell,
+    lagrange_multipliers,
+    lagrangian_system,
+)
 from nhmech.simulation import atlas
 from nhmech.systems import load_system
 
@@ -84,6 +91,25 @@ def test_cases_side_by_side_step_through_time_too():
     q, _ = exact(batch.t)
     for k, factor in enumerate((1.0, 2.0, 0.5)):
         np.testing.assert_allclose(batch.x[k, :, :3], factor * q, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("rate", [3.0, 0.01])
+def test_rows_that_coincide_at_first_are_both_kept(rate):
+    """x' = 0 and x' + sin(rate t) y' = 0: y' = 0 from then on, where a row was dropped that ran
+    free."""
+    free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+    made = constrain(free, rows={"still": lambda s: s.v.x,
+                                 "later": lambda s: s.v.x + ca.sin(rate * s.t) * s.v.y})
+    for former in (gibbs_appell, lagrange_multipliers):
+        equations = former(made)
+        assert equations.names == ("z'",)
+        np.testing.assert_allclose(equations.velocity(0.3, [0, 0, 0], [2.0], []).full().ravel(),
+                                   [0, 0, 2], rtol=0, atol=1e-12)
+    simulator = Simulator(made, dt=0.01)
+    with pytest.raises((MechanicsError, nhmech.SimulationError), match="rank"):
+        simulator.reset(q=[0.0, 0.0, 0.0], xi={"y'": 1.0, "z'": 1.0})
+        simulator.run(1.0)
 
 
 def test_rows_are_held_against_each_other_where_the_manifold_is_by_then():

@@ -247,6 +247,10 @@ def mass(force=lambda s: 0.0, potential=lambda s: 0.0, **options) -> Simulated:
     (lambda: mass(lambda s: -ca.fmax(s.v.x, 0)), False, False, ["forces do work"]),  # one way only
     (lambda: mass(lambda s: -1e-7 * s.v.x, lambda s: 1e4), False, False, []),   # of much energy
     (lambda: mass(potential=lambda s: s.t), False, False, ["the energy depends on time"]),
+    (lambda: mass(lambda s: ca.sin(s.t)), False, False, ["forces depend on time"]),
+    (lambda: mass(lambda s: ca.fmax(s.t - 1, 0)), False, False, ["forces depend on time"]),
+    (lambda: mass(potential=lambda s: ca.sin(s.t) * s.q.y * s.v.x), False, False,
+     ["the energy depends on time"]),
     (lambda: mass(rows={"drift": lambda s: s.v.y - 1}), False, False, ["constraints are affine"]),
     (lambda: mass(rows={"still": lambda s: s.v.y}), False, False, []),
     (lambda: mass(rows={"turns": lambda s: s.v.y - (1 + s.t) * s.v.x}), False, False, []),

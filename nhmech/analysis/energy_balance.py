@@ -9,6 +9,7 @@ import numpy as np
 
 from ..checks import check_arguments
 from ..compile.pointwise import Pointwise
+from ..mechanics.system import ConstrainedSystem
 from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
 from ..vehicle.friction import wheels_with_tyres
@@ -34,7 +35,8 @@ class EnergyBalance:
         Work done by friction and impacts at wheels that slid or landed, and at bodies on the
         ground.
     ground
-        Whether the constraints do work as well because they move (b is not zero).
+        Whether something does work by moving: constraints that are affine (b is not zero, as on a
+        ground that moves) or not linear in the velocities, or a Lagrangian that depends on time.
     known
         Whether the inputs are known: a kinematic run has commanded speeds and no efforts.
     """
@@ -66,14 +68,15 @@ class EnergyBalance:
     def rest(self) -> np.ndarray:
         """The part of the energy that no force accounts for: E(t) - E(0) minus all work.
 
-        It is the work of a moving ground, or else the errors of integrator and quadrature.
+        It is the work of a moving ground and the like, or else the errors of integrator and
+        quadrature.
         """
         return self.total - self.total[0] - self.work
 
 
 @check_arguments
 def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -> EnergyBalance:
-    """dE/dt = tau.v - lambda.b, integrated along a run.
+    """dE/dt = tau.v - lambda.b - dL/dt with q, v held, integrated along a run.
 
     The potential energy is E(t, q, 0). Work is the trapezoidal rule over the recorded states, of
     second order in their distance h. The mean input between two of them is u_k + w (u_k+1 - u_k), w
@@ -96,7 +99,7 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
     True
     """
     simulated = trajectory.simulated if simulated is None else simulated
-    s, b, n = simulated.constrained.system, simulated.constrained.distribution.b, len(trajectory)
+    s, n = simulated.constrained.system, len(trajectory)
     free = ca.substitute(s.force, s.u, ca.SX.zeros(*s.u.shape)) if s.u.numel() else s.force
     power = ca.Function("power", [s.t, s.q, s.v, s.u, s.theta], [ca.densify(ca.vertcat(
         ca.dot(s.force - free, s.v), ca.dot(free, s.v)))])
@@ -118,7 +121,14 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
     (found,) = Pointwise(energies)(*states, theta)
     lost = np.zeros(n) if trajectory.contact is None else trajectory.contact_loss.sum(axis=1)
     return EnergyBalance(trajectory.t, found[:, 0], found[:, 1], work[0], work[1], -lost,
-                         not ca.SX(b).is_zero(), not trajectory.kinematic)
+                         _is_moved(simulated.constrained), not trajectory.kinematic)
+
+
+def _is_moved(constrained: ConstrainedSystem) -> bool:
+    s, d = constrained.system, constrained.distribution
+    own = s.energy if s.lagrangian is None else s.lagrangian
+    return (not ca.SX(d.b).is_zero() or d.flow is not None or constrained.invariant.numel() > 0
+            or ca.depends_on(ca.densify(own), s.t))
 
 
 def _taken_by_tyres(trajectory: Trajectory) -> np.ndarray:

@@ -15,6 +15,7 @@ from .algebroid import LieAlgebroid, bracket
 from .distribution import assemble
 from .frame import at_samples
 from .invariants import Invariants, express_in
+from .samples import sample_points
 from .symmetry import ZERO, Symmetry
 from .system import ConstrainedSystem, LagrangianSystem
 
@@ -182,9 +183,9 @@ def _difference(constrained: ConstrainedSystem, value: ca.SX, candidate: ca.SX, 
     compare = ca.Function("compare", [system.t, system.q, xi, system.u, system.theta],
                           [ca.densify(value - candidate), ca.fabs(value)])
     rng, worst = np.random.default_rng(2), 0.0
-    for q in constrained.configurations:
+    for t, q in zip(*sample_points(constrained)):
         state = rng.normal(size=xi.numel()), rng.normal(size=system.u.numel())
-        out = compare(constrained.moment, q, *state, constrained.parameters)
+        out = compare(t, q, *state, constrained.parameters)
         gap, size = (np.abs(part.full()).max(initial=0.0) for part in out)
         worst = max(worst, gap / (1 + size)) if np.isfinite(gap) else np.inf
     return float(worst)

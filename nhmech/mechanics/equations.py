@@ -15,6 +15,7 @@ from .frame import AdaptedFrame
 from .motion_printing import motion_sections
 from .natural import require_finite
 from .printing import Display, constraint_sections
+from .samples import sample_points
 from .system import ConstrainedSystem
 
 AGREEMENT = 1e-12       # relative tolerance of simplified equations against the original ones
@@ -107,8 +108,8 @@ def _check_determined(method: str, acceleration: ca.Function, frame: AdaptedFram
     """Raises `MechanicsError` unless the accelerations are finite at a sample configuration."""
     constrained = frame.constrained
     state = np.ones(frame.nxi), np.zeros(constrained.system.u.numel()), constrained.parameters
-    if any(np.isfinite(acceleration(constrained.moment, q, *state).full()).all()
-           for q in constrained.configurations):
+    if any(np.isfinite(acceleration(t, q, *state).full()).all()
+           for t, q in zip(*sample_points(constrained))):
         return
     raise singular_error(method, constrained)
 
@@ -126,9 +127,9 @@ def singular_error(method: str, constrained: ConstrainedSystem) -> MechanicsErro
 def _choose_form(short: ca.Function, long: ca.Function, frame: AdaptedFrame) -> ca.Function:
     """The short form, or the long one if they differ by more than `AGREEMENT` at a sample."""
     rng, constrained = np.random.default_rng(0), frame.constrained
-    for q in constrained.configurations:
+    for t, q in zip(*sample_points(constrained)):
         xi, u = rng.normal(size=frame.nxi), rng.normal(size=constrained.system.u.numel())
-        inputs = (constrained.moment, q, xi, u, constrained.parameters)
+        inputs = (t, q, xi, u, constrained.parameters)
         for a, b in zip(long.call(inputs), short.call(inputs)):
             a, b = a.full(), b.full()
             allowed = AGREEMENT * max(1.0, np.abs(a).max(initial=0.0))

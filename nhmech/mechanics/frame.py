@@ -13,14 +13,13 @@ from ..ctrl_c import hear_ctrl_c
 from ..errors import REPR, MechanicsError, listed
 from ..once import cached_property
 from ..symbolic.elimination import Factors, entry_costs, factorise, pivot_order
+from .samples import sample_points
 from .selection import independent_rows, independent_speeds
 from .system import ConstrainedSystem, HasConstrained, require_constrained
 
 _DEPENDENT = 1e-9        # a smaller difference of rows is rounding
 # iterations of Newton's method for loads: near lift-off, four leave an error of 1e-7, five none
 ROUNDS = 5
-# [s] further times at which affine parts are compared, because they may all vanish at zero
-_LATER = (0.73,)
 
 
 @dataclass(frozen=True)
@@ -239,18 +238,16 @@ def solve_loads(frame: AdaptedFrame, friction: ca.SX, f: ca.SX, rows: list[int])
     return found
 
 
-def at_samples(constrained: ConstrainedSystem, expression: ca.SX,
-               t: float | None = None) -> np.ndarray:
-    """Values (k, rows, columns) of an expression in (t, q, v, theta) at the sample configurations
-    (random ones if the system has none) and random velocities; at the time of each sample if t is
-    None."""
+def at_samples(constrained: ConstrainedSystem, expression: ca.SX) -> np.ndarray:
+    """Values (k, rows, columns) of an expression in (t, q, v, theta) at the `sample_points` and
+    random velocities."""
     system = constrained.system
     symbols = [system.t, system.q, system.v, system.theta]
     evaluate = ca.Function("sampled", symbols, system.expand(expression))
-    samples, (rows, columns) = np.asarray(constrained.configurations), expression.shape
+    (times, samples), (rows, columns) = sample_points(constrained), expression.shape
     velocities = np.random.default_rng(0).normal(size=(system.v.numel(), len(samples)))
-    t = constrained.moment if t is None else t
-    found = evaluate.map(len(samples))(t, samples.T, velocities, constrained.parameters)
+    found = evaluate.map(len(samples))(times[None, :], samples.T, velocities,
+                                       constrained.parameters)
     return found.full().reshape(rows, len(samples), columns).swapaxes(0, 1)
 
 
@@ -294,7 +291,8 @@ def adapted_frame(constrained: HasConstrained,
     # a row with a follower does not constrain the other coordinates
     left = [i for i in range(nv) if i not in d.followers.values()]
     rows = [row for row in kept if row not in d.followers]
-    found = independent_speeds(forms[:, rows, :][:, :, left], scales[left],
+    first = slice(_first_of_full_rank(constrained, forms[:, rows, :] / scales))
+    found = independent_speeds(forms[first, rows, :][:, :, left], scales[left],
                                tuple(system.algebroid.v_names[i] for i in left),
                                tuple(constrained.preferred), speeds)
     chosen = tuple(left[i] for i in found)
@@ -302,7 +300,7 @@ def adapted_frame(constrained: HasConstrained,
     top[range(len(chosen)), chosen] = 1
     written, offsets, rotation = d.sparse_basis(kept)
     matrix = ca.vertcat(ca.SX(ca.sparsify(ca.DM(top))) if len(chosen) else ca.SX(0, nv), written)
-    phi = at_samples(constrained, matrix)
+    phi = at_samples(constrained, matrix)[first]
     size = np.linalg.norm(phi / scales, axis=2, keepdims=True)
     size = np.where(np.isfinite(size), size, 0.0).max(axis=0)            # each row in its own unit
     regular = [sample for sample in phi if np.linalg.cond(sample / scales / size) < 1e8]
@@ -311,35 +309,39 @@ def adapted_frame(constrained: HasConstrained,
                              "do not determine the motion at any sample")
     factors = factorise(matrix, pivot_order(np.array(regular), entry_costs(matrix)))
     # np.median would import numpy.ma first
-    scale = np.quantile(np.abs(at_samples(constrained, factors.pivots)[:, :, 0]), 0.5, axis=0)
+    pivots = np.abs(at_samples(constrained, factors.pivots)[first, :, 0])
+    scale = np.quantile(pivots, 0.5, axis=0)
     return AdaptedFrame(constrained, kept, chosen, written, offsets, rotation, factors,
                         np.where(scale > 0, scale, 1.0))
+
+
+def _first_of_full_rank(constrained: ConstrainedSystem, forms: np.ndarray) -> int:
+    """Number of samples, the first ones, at which speeds and pivots are chosen: those at the first
+    moment, or all if rows that are independent later coincide there. `forms`: (k, r, nv)."""
+    count, size = len(constrained.configurations), np.linalg.norm(forms, axis=2, keepdims=True)
+    unit = forms[:count] / size.max(axis=0, initial=0.0)
+    ranks = np.linalg.matrix_rank(unit, tol=1e-6) if forms.size else np.zeros(count)
+    return count if ranks.max() == forms.shape[1] else len(forms)
 
 
 def _check_agreement(constrained: ConstrainedSystem, kept: list[int]) -> None:
     """Raises `MechanicsError` if a row that depends on the kept ones contradicts them: [A | b] then
     has a higher rank than A, and no motion satisfies all rows."""
-    d, t = constrained.distribution, constrained.system.t
+    d = constrained.distribution
     dropped = [row for row in range(d.m) if row not in kept]
     if not dropped or ca.sparsify(d.b).nnz() == 0:
         return
-    moving = ca.depends_on(ca.vertcat(d.b, d.phi), t) or ca.depends_on(ca.densify(d.A), t)
     rows = constrained.constraint_function()
-    later = _LATER if moving else ()
-    for t in (constrained.moment, *later):
-        for sample in constrained.configurations:
-            q = sample if t == constrained.moment else constrained.nearest(sample, t)
-            if q is None:
-                continue
-            A, b, _ = (part.full() for part in rows(t, q, constrained.parameters))
-            shares = np.linalg.lstsq(A[kept].T, A[dropped].T, rcond=1e-9)[0]
-            depends = np.abs(A[dropped] - shares.T @ A[kept]).max(axis=1) < _DEPENDENT
-            gap = np.where(depends, np.abs(b[dropped] - shares.T @ b[kept])[:, 0], 0.0)
-            worst = int(gap.argmax())
-            if not gap[worst] <= _DEPENDENT * max(1.0, np.abs(b).max()):
-                others = [d.names[row] for row, share in zip(kept, shares[:, worst])
-                          if abs(share) > _DEPENDENT]
-                raise MechanicsError(
-                    f"constraint {d.names[dropped[worst]]!r} contradicts {listed(others)}: the "
-                    f"forms are dependent, but the required speeds differ by {gap[worst]:.3g} at t "
-                    f"= {t:g} s, q = {listed(f'{x:.4g}' for x in q)}")
+    for t, q in zip(*sample_points(constrained)):
+        A, b, _ = (part.full() for part in rows(t, q, constrained.parameters))
+        shares = np.linalg.lstsq(A[kept].T, A[dropped].T, rcond=1e-9)[0]
+        depends = np.abs(A[dropped] - shares.T @ A[kept]).max(axis=1) < _DEPENDENT
+        gap = np.where(depends, np.abs(b[dropped] - shares.T @ b[kept])[:, 0], 0.0)
+        worst = int(gap.argmax())
+        if not gap[worst] <= _DEPENDENT * max(1.0, np.abs(b).max()):
+            others = [d.names[row] for row, share in zip(kept, shares[:, worst])
+                      if abs(share) > _DEPENDENT]
+            raise MechanicsError(
+                f"constraint {d.names[dropped[worst]]!r} contradicts {listed(others)}: the forms "
+                f"are dependent, but the required speeds differ by {gap[worst]:.3g} at t = {t:g} "
+                f"s, q = {listed(f'{x:.4g}' for x in q)}")

@@ -12,6 +12,7 @@ from ..checks import check_arguments
 from ..errors import InputError, MechanicsError, listed
 from ..symbolic.inverse import inverse
 from .quasi_velocities import change_of_basis
+from .samples import sample_points
 from .system import ConstrainedSystem, HasConstrained, require_constrained
 from .writing import Scalar, check_names, read_expression, symbols
 
@@ -99,7 +100,7 @@ def _completion(forms: list[ca.SX], given: ConstrainedSystem, names: tuple[str, 
         raise InputError(f"{len(forms)} speeds for a fibre of {nv} coordinates: give one to {nv}")
     evaluate = ca.Function("forms", [system.t, system.q, system.theta],
                            system.expand(ca.densify(ca.vertcat(*forms))))
-    rows = [evaluate(given.moment, q, given.parameters).full() for q in given.configurations]
+    rows = [evaluate(t, q, given.parameters).full() for t, q in zip(*sample_points(given))]
     rows = [row for row in rows if np.isfinite(row).all()]
     rank = max((int(np.linalg.matrix_rank(row, tol=1e-9)) for row in rows), default=0)
     if rank < len(forms):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle, islice
 
 import casadi as ca
 import numpy as np
 
 from .equations import solve_definite
 from .frame import adapted_frame
+from .samples import sample_points
 from .system import ConstrainedSystem, LagrangianSystem
 
 _DIGITS = 1e-13     # relative: a change of q that is little more than rounding
@@ -117,13 +119,12 @@ def _of_motion(constrained: ConstrainedSystem, lifts: list[tuple[ca.SX, ca.SX]],
 
 def random_states(constrained: ConstrainedSystem, count: int,
                   ) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
-    """(t, q, v, u): configurations of the system in turn, from the last on, since the first may be
-    special (`samples_beside`); random v that satisfy A v + b = 0. If the motion has a
+    """(t, q, v, u): the `sample_points` of the system in turn, from the last on, since the first
+    may be special (`samples_beside`); random v that satisfy A v + b = 0. If the motion has a
     manifold, states on it nearby.
 
     v has a normal distribution with a mean kinetic energy of the order of the differences of the
-    potential, which does not depend on the units of length, mass and time. t is random too, but 0
-    if holonomic constraints move, because configurations are given for t = 0.
+    potential, which does not depend on the units of length, mass and time.
     """
     system, frame = constrained.system, adapted_frame(constrained)
     xi = ca.SX.sym("xi", frame.nxi)
@@ -133,11 +134,9 @@ def random_states(constrained: ConstrainedSystem, count: int,
     mass = ca.Function("mass", inputs, system.expand(ca.densify(
         frame.E.T @ ca.substitute(system.mass_and_bias()[0], system.v,
                                   ca.SX.zeros(system.v.shape)) @ frame.E)))
-    rng, configurations = np.random.default_rng(0), constrained.configurations
+    rng, points, made = np.random.default_rng(0), [*zip(*sample_points(constrained))], []
     height = _height(constrained)
-    moving, made = ca.depends_on(ca.densify(constrained.distribution.phi), system.t), []
-    for k in range(count):
-        t, q = 0.0 if moving else rng.uniform(0, 1), configurations[-1 - k % len(configurations)]
+    for t, q in islice(cycle(points[::-1]), count):
         speeds = height * _by_energy(mass(t, q, constrained.parameters).full(),
                                      rng.normal(size=frame.nxi))
         v = velocity(t, q, speeds, constrained.parameters).full().ravel()

@@ -15,9 +15,6 @@ from .frame import AdaptedFrame, adapted_frame, at_samples
 from .selection import rank_in_any_units
 from .system import HasConstrained
 
-# [s], whatever the rate at which the constraints move
-_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))
-
 
 @check_arguments
 @hear_ctrl_c()
@@ -47,9 +44,6 @@ def lagrange_multipliers(constrained: HasConstrained, speeds: Sequence[str] | No
     matrix, right = saddle_point_system(frame)
     ideal = _ideal(frame)
     samples = at_samples(constrained, ideal)
-    # a pivot that is good at t = 0 may pass through zero later
-    if ca.depends_on(ideal, system.t):
-        samples = np.concatenate([samples, *(at_samples(constrained, ideal, t) for t in _LATER)])
     samples = samples[np.isfinite(samples).all(axis=(1, 2))]
     pattern = np.array(ca.DM(ideal.sparsity(), 1).full(), dtype=bool)
     mass = np.abs(samples[:, :nv, :nv]).max(initial=0.0)

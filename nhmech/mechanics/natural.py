@@ -6,6 +6,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import MechanicsError
+from .samples import sample_points
 from .selection import rank_in_any_units
 from .system import ConstrainedSystem
 
@@ -45,8 +46,8 @@ def require_finite(method: str, constrained: ConstrainedSystem) -> None:
     terms = ca.Function("terms", [s.t, s.q, s.v, s.u, s.theta], s.expand(
         ca.densify(ca.horzcat(*s.mass_and_bias(), s.force))))
     rest = rng.normal(size=s.algebroid.nv), np.zeros(s.u.numel()), constrained.parameters
-    if not any(np.isfinite(terms(constrained.moment, q, *rest).full()).all()
-               for q in constrained.configurations):
+    if not any(np.isfinite(terms(t, q, *rest).full()).all()
+               for t, q in zip(*sample_points(constrained))):
         raise MechanicsError(f"{method}: derivatives of the Lagrangian, or a force, are not "
                              "finite at any sample configuration; give others as `samples`")
 
@@ -57,9 +58,9 @@ def require_regular(method: str, constrained: ConstrainedSystem) -> None:
     s, nv = constrained.system, constrained.system.algebroid.nv
     rng = np.random.default_rng(0)
     evaluate = ca.Function("M", [s.t, s.q, s.v, s.theta], [s.mass_and_bias()[0]])
-    rank = max(rank_in_any_units(evaluate(constrained.moment, q, rng.normal(size=nv),
+    rank = max(rank_in_any_units(evaluate(t, q, rng.normal(size=nv),
                                           constrained.parameters).full())
-               for q in constrained.configurations)
+               for t, q in zip(*sample_points(constrained)))
     if rank < nv:
         raise MechanicsError(f"{method} needs a regular system: the Hessian of L has rank {rank} "
                              f"of {nv}; use gibbs_appell or lagrange_multipliers, or "

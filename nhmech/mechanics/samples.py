@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 
 from ..errors import MechanicsError, listed
@@ -9,6 +10,29 @@ from .system import RANDOM, ConstrainedSystem
 
 _NEAR = 0.1      # how far from given configurations further ones are, relative to the largest
 _OFF = 1e-6      # of a sample from the holonomic manifold, relative; more is no rounding
+# [s] further times at which a system is tried, whatever the rate at which it changes
+_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))
+
+
+def sample_points(constrained: ConstrainedSystem) -> tuple[np.ndarray, np.ndarray]:
+    """Times (k,) [s] and configurations (k, nq) at which properties of a system are tried: its
+    configurations, and of a system that depends on time also those nearest to them later, where
+    its rows, forces and inertias are finite. What holds at one moment alone, such as sin(t) = 0,
+    does not hold for the system."""
+    system, d = constrained.system, constrained.distribution
+    known = np.asarray(constrained.configurations)
+    points = [(constrained.moment, q) for q in known]
+    (terms,) = system.expand(ca.densify(ca.vertcat(
+        ca.vec(d.A), d.b, d.phi, system.gibbs, system.energy, system.force)))
+    if ca.depends_on(terms, system.t):
+        held = ca.vertcat(system.u, system.v, system.a)
+        rest = np.ones(held.numel())
+        evaluate = ca.Function("terms", [system.t, system.q, held, system.theta], [terms])
+        for t in (constrained.moment + later for later in _LATER):
+            near = [constrained.nearest(q, t) for q in known]
+            points += [(t, q) for q in near if q is not None and np.isfinite(
+                evaluate(t, q, rest, constrained.parameters).full()).all()]
+    return np.array([t for t, _ in points]), np.array([q for _, q in points])
 
 
 def samples_beside(constrained: ConstrainedSystem, samples: np.ndarray) -> np.ndarray:

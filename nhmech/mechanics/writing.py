@@ -95,7 +95,8 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
     Raises
     ------
     MechanicsError
-        For a force on an unknown coordinate, and for symbols that were not declared.
+        For a force on an unknown coordinate, for symbols that were not declared, and for a
+        Lagrangian that contains an input.
     InputError
         For repeated names, and names of parameters and inputs that are not Python identifiers.
 
@@ -131,6 +132,9 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
     for name, value in forces.items():
         tau[fibre_index(space, name)] = _read_scalar(f"the force on {name!r}", value, known)
     energy = _read_scalar("the Lagrangian", lagrangian(s), known)
+    for name in [symbol.name() for symbol in ca.symvar(energy) if ca.depends_on(symbol, u)]:
+        raise MechanicsError(f"the Lagrangian contains the input {name!r}, whose rate is unknown; "
+                             f"an input acts by force=lambda s: {{coordinate: s.u.{name}}}")
     return LagrangianSystem.from_lagrangian(space, v, a, energy, force=tau, t=t, u=u, theta=theta,
                                             u_names=tuple(inputs), theta_names=tuple(parameters))
 

@@ -68,7 +68,7 @@ def energy(vehicle: Vehicle | Simulated, trajectory: Trajectory, axes: Any = Non
                                     (found.contacts, "friction, impacts", COLOURS[4])):
             if found.known and np.abs(values).max() > QUIET * size:
                 axes.plot(found.t, values, color=line, label=label)
-        rest, label = found.rest, "work of the ground" if found.ground else "not accounted for"
+        rest, label = found.rest, "work of what moves" if found.ground else "not accounted for"
         if not found.known:
             rest, label = change, "total"
         elif np.abs(change).max() <= QUIET * size:

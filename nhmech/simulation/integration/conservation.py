@@ -8,6 +8,7 @@ import numpy as np
 
 from ...errors import InputError, Remedy, listed
 from ...mechanics.equations import Equations
+from ...mechanics.samples import sample_points
 from ...urdf.notice import Notice, NoticeKind
 from ..simulated import Simulated
 from ..state_vector import StateVector, state_symbols
@@ -47,10 +48,10 @@ def _check_quadratic(scheme: Scheme, simulated: Simulated) -> None:
     vanishes."""
     equations, constrained = simulated.equations, simulated.constrained
     random, u = np.random.default_rng(0), np.zeros(constrained.system.u.numel())
-    for q in constrained.configurations:
+    for t, q in zip(*sample_points(constrained)):
         xi, step = random.normal(size=(2, len(equations.names)))
-        values = [equations.drift(constrained.moment, q, xi + k * step, u,
-                                  simulated.theta)[1].full() for k in range(4)]
+        values = [equations.drift(t, q, xi + k * step, u, simulated.theta)[1].full()
+                  for k in range(4)]
         third = values[3] - 3 * values[2] + 3 * values[1] - values[0]
         if np.abs(third).max(initial=0.0) > CUBIC * (1 + np.abs(values).max(initial=0.0)):
             raise InputError(f"the integrator {scheme.name!r} needs accelerations that are "
@@ -68,6 +69,8 @@ def changes_of_energy(simulated: Simulated, *, driven: bool, kinematic: bool) ->
         reasons.append("constraints are affine")
     if ca.depends_on(constrained.system.energy, constrained.system.t):
         reasons.append("the energy depends on time")
+    if ca.depends_on(constrained.system.force, constrained.system.t):
+        reasons.append("forces depend on time")
     if not reasons and _largest_power(simulated.equations, simulated.theta) > KEPT:
         joints = _damped_joints(simulated)
         reasons.append(f"dampers or rolling resistance of {listed(joints)}" if joints
@@ -94,8 +97,8 @@ def _largest_power(equations: Equations, theta: np.ndarray) -> float:
     power = ca.Function("power", [system.t, x, system.theta], [
         (ca.jtimes(energy, x, moves) + ca.jtimes(energy, system.t, ca.SX(1)))
         / (1 + ca.fabs(energy))])
-    random, t = np.random.default_rng(0), constrained.moment
-    states = (vector.assemble(q, SPEED * random.normal(size=vector.nxi))
-              for q in constrained.configurations)
-    found = [abs(float(power(t, state, theta))) for state in states]
+    random = np.random.default_rng(0)
+    states = ((t, vector.assemble(q, SPEED * random.normal(size=vector.nxi)))
+              for t, q in zip(*sample_points(constrained)))
+    found = [abs(float(power(t, state, theta))) for t, state in states]
     return max((value for value in found if np.isfinite(value)), default=0.0)
