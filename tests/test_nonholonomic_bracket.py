@@ -64,7 +64,7 @@ def test_the_bracket_with_the_energy_is_the_motion(name):
         momentum, ca.vertcat(q, xi), ca.vertcat(*rate)))])
     for at, speeds, momenta in states(example, made):
         tensor = made.tensor(at, momenta, theta).full()
-        np.testing.assert_allclose(tensor, -tensor.T, atol=1e-13)
+        np.testing.assert_allclose(tensor, -tensor.T, rtol=1e-12, atol=1e-13)
         expected = moved(at, speeds).full()
         np.testing.assert_allclose(tensor @ gradient(at, momenta).full(), expected,
                                    rtol=1e-10, atol=1e-10 * np.abs(expected).max())

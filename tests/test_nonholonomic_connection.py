@@ -63,7 +63,8 @@ def test_they_are_the_equations_of_gibbs_and_appell(name):
         xi, p = rng.normal(size=len(made.names)), rng.normal(size=len(made.momenta))
         u = rng.normal(size=system.u.numel())
         v = made.velocity(q, xi, p, theta).full().ravel()
-        np.testing.assert_allclose(momentum.momentum(0, q, v, theta).full().ravel(), p, atol=1e-11)
+        np.testing.assert_allclose(momentum.momentum(0, q, v, theta).full().ravel(), p, rtol=0,
+                                   atol=1e-11)
         a = whole.acceleration(0, q, v[own], u, theta).full().ravel()
         q_rate, xi_rate, p_rate = (part.full().ravel() for part in made.drift(q, xi, p, u, theta))
         size = 1 + np.abs(a).max()
