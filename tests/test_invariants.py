@@ -25,6 +25,7 @@ from nhmech.mechanics import (
     special_orthogonal,
     symmetry,
 )
+from nhmech.mechanics.invariants import given_invariants
 from nhmech.systems import heavy_top, load_system, system_names
 from nhmech.systems.example import solve
 
@@ -198,9 +199,10 @@ def test_what_hardly_changes_is_no_invariant_and_the_generator_is_named():
         s.v.wx ** 2 + 2 * s.v.wy ** 2 + 3 * s.v.wz ** 2) / 2))
     found = find_symmetry(body)
     assert found.names == tuple(f"turn of qx.. about {axis}" for axis in "xyz")
-    with pytest.raises(MechanicsError, match="'bent' is no invariant: the generator 'about z'"):
-        quotient(symmetry(body, {"about z": found.generators[:, 2]}), {
-            "bent": lambda s: 1 + 1e-7 * s.q.qx})
+    about_z = symmetry(body, {"about z": found.generators[:, 2]})
+    for unit in (1e-6, 1.0, 1e6):
+        with pytest.raises(MechanicsError, match="'bent' is no invariant: the generator 'about z'"):
+            quotient(about_z, {"bent": lambda s: unit * (1 + 1e-7 * s.q.qx)})
     for order in ("zxy", "xyz", "yzx"):
         given = {axis: found.generators[:, "xyz".index(axis)] for axis in order}
         with pytest.raises(MechanicsError, match="'z_x' is no invariant: the generator '[xy]'"):
@@ -224,6 +226,23 @@ def test_the_unit_of_a_generator_decides_nothing(unit):
     assert quotient(found).invariants.names == ()
     assert quotient(symmetry(body, {"z": unit * turns[:, 2]})).invariants.names == (
         "z_x", "z_y", "z_z")
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_the_unit_of_an_invariant_decides_nothing(unit):
+    """Of a body that turns about the vertical, the distance of a point from it; rounding in it is
+    no change, and a ten-millionth of an angle is one."""
+    point = constrain(lagrangian_system(euclidean("x", "y", "a"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.a ** 2) / 2))
+    turns = symmetry(point, {"turn": lambda s: {"x": -s.q.y, "y": s.q.x, "a": 1}})
+
+    def away(s, share):
+        x, y = (0.6 * s.q.x - 0.8 * s.q.y), (0.8 * s.q.x + 0.6 * s.q.y)
+        return unit * (x ** 2 + y ** 2 + share * s.q.a)
+
+    assert given_invariants(turns, {"r": lambda s: away(s, 0.0)}).names == ("r",)
+    with pytest.raises(MechanicsError, match="'r' is no invariant: the generator 'turn'"):
+        given_invariants(turns, {"r": lambda s: away(s, 1e-7)})
 
 
 @pytest.mark.parametrize("unit", [1e-10, 1e10])

@@ -103,6 +103,9 @@ class LieAlgebroid:
         ----------
         points
             Configurations (k, nq), or the number of random ones; three if None.
+        rtol
+            Relative to the terms, and to those of fields that change by as much as they are within
+            the points: no unit decides.
 
         Raises
         ------
@@ -115,13 +118,16 @@ class LieAlgebroid:
             points = rng.normal(size=(3 if points is None else points, self.nq))
         points = read_array("points", points, (len(np.atleast_1d(points)), self.nq),
                             f"rows of {self.nq} finite numbers: {listed(self.q_names)}")
-        for q in map(self.normalise, points):
-            held = rng.uniform(0.5, 1.5, evaluate.numel_in(1))
-            rho, c, d_rho, d_c = (value.full() for value in evaluate(q, held))
-            for name, worst in self._defects(rho, c, d_rho, d_c):
-                if not worst <= rtol * np.max(np.abs(q), initial=1.0):
+        places = np.array([self.normalise(q) for q in points]).reshape(len(points), self.nq)
+        extents = np.abs(places).max(axis=0, initial=0.0)
+        extents[extents == 0] = 1.0
+        for q in places:
+            values = evaluate(q, rng.uniform(0.5, 1.5, evaluate.numel_in(1)))
+            for name, (defect, size) in self._defects(extents,
+                                                      *(part.full() for part in values)):
+                if not np.all(np.abs(defect) <= rtol * size):
                     raise MechanicsError(f"the structure equations do not hold: {name} is "
-                                         f"{worst:.3g} at q = {q}")
+                                         f"{np.abs(defect).max():.3g} at q = {q}")
 
     def _structure_function(self) -> ca.Function:
         """(q, t and parameters) -> anchor, structure as a column in the order [gamma, a, b], and
@@ -132,28 +138,46 @@ class LieAlgebroid:
                            [self.anchor, columns[1],
                             *(ca.jacobian(column, self.q) for column in columns)])
 
-    def _defects(self, rho: np.ndarray, c: np.ndarray, d_rho: np.ndarray,
-                 d_c: np.ndarray) -> Iterator[tuple[str, float]]:
-        """(structure equation, its residual), the simplest first."""
+    def _defects(self, extents: np.ndarray, rho: np.ndarray, c: np.ndarray, d_rho: np.ndarray,
+                 d_c: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+        """(structure equation, its residual and the size of its terms (2, n)), the simplest first.
+
+        Besides, fields count as if they changed by themselves within `extents` (nq,) of q; so
+        another unit of anything changes residual and size alike. Where nothing moves q, all terms
+        count as the largest.
+        """
         nq, nv, names = self.nq, self.nv, self.v_names
-        c, d_c = c.reshape(nv, nv, nv), d_c.reshape(nv, nv, nv, nq)
-        # [:, a, b]: the derivative of the field b along the field a
-        along = np.einsum("bij,ja->iab", d_rho.reshape(nv, nq, nq), rho)
-        antisymmetry = c + c.swapaxes(1, 2)
-        anchor = along - along.swapaxes(1, 2) - np.einsum("ig,gab->iab", rho, c)
-        term = np.einsum("gjkx,xi->gijk", d_c, rho) + np.einsum("ejk,gie->gijk", c, c)
-        jacobi = term + np.einsum("gbda->gabd", term) + np.einsum("gdab->gabd", term)
+        c, d_rho = c.reshape(nv, nv, nv), d_rho.reshape(nv, nq, nq).swapaxes(0, 1)
+        d_c = d_c.reshape(nv, nv, nv, nq)
+        pace = np.abs(rho / extents[:, None]).max(axis=0, initial=0.0)
+        through = np.divide(1.0, pace, out=np.zeros(nv), where=pace > 0)
+        usual = (np.einsum("g,a,b->gab", through, pace, pace),
+                 np.einsum("i,a,b->iab", extents, pace, pace),
+                 np.einsum("g,a,b,d->gabd", through, pace, pace, pace))
+        defects = _structure_equations(rho, c, d_rho, d_c, -1)
+        terms = _structure_equations(abs(rho), abs(c), abs(d_rho), abs(d_c), 1)
+        antisymmetry, anchor, jacobi = (
+            np.stack([defect, term + np.where(more > 0, more, term.max(initial=0.0))])
+            for defect, term, more in zip(defects, terms, usual))
         pairs = list(combinations_with_replacement(range(nv), 2))
         for a, b in pairs:
-            yield f"antisymmetry c[:, {a}, {b}]", _largest(antisymmetry[:, a, b])
+            yield f"antisymmetry c[:, {a}, {b}]", antisymmetry[..., a, b]
         for a, b in pairs:
-            yield f"anchor morphism [{names[a]}, {names[b]}]", _largest(anchor[:, a, b])
+            yield f"anchor morphism [{names[a]}, {names[b]}]", anchor[..., a, b]
         for a, b, d in combinations_with_replacement(range(nv), 3):
-            yield f"Jacobi ({names[a]}, {names[b]}, {names[d]})", _largest(jacobi[:, a, b, d])
+            yield f"Jacobi ({names[a]}, {names[b]}, {names[d]})", jacobi[..., a, b, d]
 
 
-def _largest(values: np.ndarray) -> float:
-    return float(np.max(np.abs(values), initial=0.0))
+def _structure_equations(rho: np.ndarray, c: np.ndarray, d_rho: np.ndarray, d_c: np.ndarray,
+                         minus: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The left-hand sides of the structure equations; of magnitudes and with `minus` = 1, the sizes
+    of their terms."""
+    # [:, a, b]: the derivative of the field b along the field a
+    along = np.einsum("ibj,ja->iab", d_rho, rho)
+    term = np.einsum("gjkx,xi->gijk", d_c, rho) + np.einsum("ejk,gie->gijk", c, c)
+    return (c + c.swapaxes(1, 2),
+            along + minus * along.swapaxes(1, 2) + minus * np.einsum("ig,gab->iab", rho, c),
+            term + np.einsum("gbda->gabd", term) + np.einsum("gdab->gabd", term))
 
 
 def _zeros(nv: int) -> list[np.ndarray]:

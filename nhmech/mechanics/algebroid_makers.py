@@ -228,9 +228,11 @@ def _check_constants(c: np.ndarray, names: Sequence[str]) -> None:
     symbolic, takes a second for se(3)."""
     nested = np.einsum("eab,gde->gabd", c, c)                         # [e_d, [e_a, e_b]]
     jacobi = nested + nested.transpose(0, 2, 3, 1) + nested.transpose(0, 3, 1, 2)
-    for what, defect in (("antisymmetry", c + c.transpose(0, 2, 1)), ("Jacobi", jacobi)):
+    size = np.abs(c).max(initial=0.0)
+    for what, defect, largest in (("antisymmetry", c + c.transpose(0, 2, 1), size),
+                                  ("Jacobi", jacobi, size ** 2)):
         worst = np.unravel_index(np.argmax(np.abs(defect)), defect.shape)
-        if not abs(defect[worst]) <= 1e-12 * max(1.0, np.abs(c).max()) ** 2:
+        if not abs(defect[worst]) <= 1e-12 * largest:
             component, *vectors = (names[int(i)] for i in worst)
             raise MechanicsError(f"this is not a Lie algebra: {what} ({', '.join(vectors)}) fails "
                                  f"in component {component} by {defect[worst]:.3g}")

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import MechanicsError
 from .algebroid import LieAlgebroid, rotation
 from .symmetry import ZERO, Symmetry
-from .symmetry_search import echelon, name_combination
+from .symmetry_search import NOTHING, echelon, name_combination
 from .system import ConstrainedSystem
 from .writing import Symbols, read_expression, symbols
 
@@ -44,12 +44,12 @@ def given_invariants(symmetry: Symmetry,
     found = ca.vertcat(ca.SX(0, 1), *[read_expression(f"the invariant {name!r}", function(named),
                                                       system)
                                       for name, function in functions.items()])
-    change = _changes(symmetry, found)
-    for name, row in zip(functions, change):
-        worst = int(np.abs(row).argmax())
-        if np.abs(row).max(initial=0.0) > ZERO:
+    for name, rates, terms in zip(functions, *_changes(symmetry, found)):
+        sizes = terms.max(axis=0)       # of each generator
+        wrong = np.abs(rates).max(axis=0) > ZERO * sizes + NOTHING * sizes.max()
+        if wrong.any():
             raise MechanicsError(f"{name!r} is no invariant: the generator "
-                                 f"{symmetry.names[worst % len(symmetry.names)]!r} changes it")
+                                 f"{symmetry.names[int(wrong.argmax())]!r} changes it")
     return Invariants.of(tuple(functions), found)
 
 
@@ -71,7 +71,7 @@ def find_invariants(symmetry: Symmetry, moved: list[int]) -> Invariants:
     if not entries:
         return Invariants.of((), ca.SX(0, 1))
     candidates = ca.vertcat(*entries)
-    _, sizes, vt = np.linalg.svd(_changes(symmetry, candidates).T)
+    _, sizes, vt = np.linalg.svd(_changes(symmetry, candidates)[0].reshape(len(entries), -1).T)
     rank = int((sizes > ZERO * sizes.max()).sum())
     if rank == len(entries):
         return Invariants.of((), ca.SX(0, 1))
@@ -80,19 +80,20 @@ def find_invariants(symmetry: Symmetry, moved: list[int]) -> Invariants:
                          ca.SX(ca.sparsify(ca.DM(rows))) @ candidates)
 
 
-def _changes(symmetry: Symmetry, functions: ca.SX) -> np.ndarray:
-    """Rates (k, points * generators) of functions along the generators, each in its own unit, at
-    random configurations of the whole space."""
+def _changes(symmetry: Symmetry, functions: ca.SX) -> tuple[np.ndarray, np.ndarray]:
+    """Rates (k, points, generators) of functions along the generators, each in its own unit, at
+    random configurations of the whole space, and the sizes of the terms that cancel in them."""
     system = symmetry.constrained.system
     space, rng = system.algebroid, np.random.default_rng(3)
-    fields = space.anchor @ symmetry.generators
+    fields, slopes = space.anchor @ symmetry.generators, ca.jacobian(functions, system.q)
     evaluate = ca.Function("rate", [system.q, system.theta], [
-        ca.densify(part) for part in (ca.jacobian(functions, system.q) @ fields, fields)])
-    rates, moved = zip(*([part.full() for part in evaluate(
-        space.normalise(rng.normal(size=space.nq)), symmetry.constrained.parameters)]
-                         for _ in range(12)))
+        ca.densify(part) for part in (slopes @ fields, ca.fabs(slopes) @ ca.fabs(fields), fields)])
+    rates, terms, moved = (np.array(part) for part in zip(*(
+        [part.full() for part in evaluate(space.normalise(rng.normal(size=space.nq)),
+                                          symmetry.constrained.parameters)] for _ in range(12))))
     units = np.abs(moved).max(axis=(0, 1))
-    return np.hstack(rates / np.where(units > 0, units, 1.0))
+    units[units == 0] = 1.0
+    return (rates / units).swapaxes(0, 1), (terms / units).swapaxes(0, 1)
 
 
 def express_in(constrained: ConstrainedSystem, invariants: Invariants, moved: list[int],
