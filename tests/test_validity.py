@@ -720,7 +720,8 @@ def test_the_least_on_a_line_is_that_of_the_programme():
 @pytest.mark.parametrize("kindest, says", [
     (0.3, "needs mu = 0.3 > 0.2"), (0.2 * (1 + 1e-7), "needs mu = 0.20000002 > 0.2"),
     (0.1, "needs mu = 0.1 <= 0.2"),
-    (0.2 * (1 + 1e-13), "needs all of mu = 0.2")])
+    (0.2 * (1 + 5e-9), "needs mu = 0.200000001 > 0.2"),
+    (0.2 * (1 + 2e-9), "needs all of mu = 0.2"), (0.2 * (1 + 1e-13), "needs all of mu = 0.2")])
 def test_a_reason_shows_which_number_is_larger(kindest, says):
     load = WheelLoad("wheel", 10.0, 0.0, 0.0, kindest, kindest, 0.2, {})
     assert Validity(0.0, (load,), Verdict.FAILS, (1.0, 1.0), False, (),
