@@ -52,6 +52,9 @@ def made(more="", kind="continuous", name="j", axis=None, rpy=None, mass=True) -
 # those that nothing mends, ? before what is a guess
 @pytest.mark.parametrize("words, faults", [
     (dict(name="universe"), ["'universe' collides", "a name that Pinocchio has taken"]),
+    (dict(name="z", kind="prismatic", more=LIMIT),
+     ["'z' collides with a coordinate", "a name that the base has taken"]),
+    (dict(name="z", kind="fixed"), []),
     (dict(kind="Revolute ", more=LIMIT), ["'Revolute ' does not exist; it is one of revolute",
                                           "a misspelt joint type"]),
     (dict(kind="continous"), ["'continous' does not exist", "a misspelt joint type"]),

@@ -14,6 +14,7 @@ from support import joint, link, robot, shipped
 import nhmech
 from nhmech import Ground, InputError, ModelError, Wheel
 from nhmech.attitude import attitude
+from nhmech.vehicle.model import read_joint
 
 SLOPE = Ground(normal=(0.1, -0.2, 1.0), point=(0.3, 0.2, -0.4))
 CAR = "ackermann_car"
@@ -106,6 +107,30 @@ def test_positions_of_rails_are_metres(caplog):
     assert vehicle.joint_positions(q)["rail"] == 90.0 and not caplog.records
     vehicle.posing.in_the_air(None, {"rail": 90.0, "turret": 90.0})
     assert [record.args[0] for record in caplog.records] == ["joint 'turret' = 90"]
+
+
+@pytest.mark.parametrize("kind, lower, upper, follows, start", [
+    ("prismatic", 0.2, 1.0, False, 0.2), ("revolute", -1.0, -0.3, False, -0.3),
+    ("revolute", -1.0, 0.3, False, 0.0), ("revolute", 0.0, 0.3, False, 0.0),
+    # by a mimic: half of its leader's, less 0.1
+    ("prismatic", -0.9, 0.9, True, 0.05)])
+def test_a_free_joint_starts_where_its_limits_let_it(kind, lower, upper, follows, start):
+    """At zero or the limit nearest to it, if nothing else is said, so that the run goes on."""
+    def limit(low: float, high: float) -> str:
+        return f'<limit lower="{low}" upper="{high}" effort="9" velocity="9"/>'
+
+    mimic = '<mimic joint="lead" multiplier="0.5" offset="-0.1"/>' if follows else ""
+    text = robot(
+        link("base"), link("wheel"), joint("roll", "base", "wheel"), link("lever"), link("led"),
+        joint("lead", "base", "lever", kind="prismatic", axis=(1, 0, 0), more=limit(0.3, 2.0)),
+        joint("arm", "base", "led", kind=kind, axis=(1, 0, 0), more=limit(lower, upper) + mimic))
+    vehicle = nhmech.load(text, wheels=[Wheel("roll", "disc", 0.1)], free=["lead", "arm"])
+    run = nhmech.Simulator(vehicle, dt=1e-3).run(1e-3)
+    assert run.stop == "duration"
+    assert run.column("lead.position")[0] == pytest.approx(0.3, rel=1e-12)
+    assert run.column("arm.position")[0] == pytest.approx(start, rel=1e-12)
+    said = vehicle.configuration(joints={"lead": 1.5})
+    assert read_joint(vehicle.model, said, "lead") == 1.5
 
 
 def test_joints_that_are_held_or_unknown_are_named():

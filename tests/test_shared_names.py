@@ -1,13 +1,14 @@
-"""In a URDF a joint may have the name of a link: names of the two are told apart by their tags."""
+"""Names that mean two things: of a joint and a link, or of a joint and the base."""
 
 from __future__ import annotations
 
 import re
 
 import numpy as np
+import pytest
 from support import joint, link, robot
 
-from nhmech import load
+from nhmech import Simulator, load
 from nhmech.vehicle.geometry import moving_geometry
 
 LIMIT = '<limit lower="0.2" upper="1" effort="9" velocity="9"/>'
@@ -49,3 +50,24 @@ def test_a_joint_may_be_called_like_its_link_or_another_one():
                               strict=True):
             assert (one.name, one.parentJoint) == (other.name, other.parentJoint)
             np.testing.assert_array_equal(one.placement.homogeneous, other.placement.homogeneous)
+
+
+def test_no_column_of_a_run_has_the_name_of_another():
+    """Not even with joints called like coordinates and speeds of the base; names of one letter have
+    units too."""
+    text = robot(
+        link("base", 5.0), *(link(f"{side}_tyre", body=TYRE) for side in ("left", "right")),
+        joint("l", "base", "left_tyre", (0.1, 0.2, 0)),
+        joint("yaw_rate", "base", "right_tyre", (0.1, -0.2, 0)),
+        link("ball", 0.1, body=BALL.format(0.03)),
+        joint("ball_joint", "base", "ball", (-0.1, 0, -0.07), kind="fixed"),
+        link("carriage", 0.5),
+        joint("z", "base", "carriage", kind="prismatic", more=LIMIT))
+    vehicle = load(text, free=["z_of_file"])
+    assert vehicle.joint_names == ("l", "yaw_rate_of_file", "z_of_file")
+    run = Simulator(vehicle, dt=1e-3).run(1e-3)
+    for part in ("q", "v", "u"):
+        units = run.simulated.units(part)
+        assert len(units) == len(run.names[part]) == len(set(run.names[part])), part
+    assert (run.column("z")[0], run.column("z_of_file.position")[0]) == pytest.approx((0.1, 0.2))
+    assert run.simulated.units("u") == {"l": "N m", "yaw_rate_of_file": "N m"}

@@ -244,7 +244,7 @@ class Simulated:
         if self.vehicle is None:
             return dict.fromkeys(inputs, "")
         # a joint, or of an external wrench "<link>.fx" ... "<link>.tz"
-        return {name: "N" if rates.get(name, name[-2]) in ("m/s", "f") else "N m"
+        return {name: "N" if rates.get(name, name[-2:-1]) in ("m/s", "f") else "N m"
                 for name in inputs}
 
     @property

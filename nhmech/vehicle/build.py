@@ -13,7 +13,7 @@ import pinocchio as pin
 from ..errors import ModelError
 from ..mechanics.distribution import assemble
 from ..mechanics.system import ConstrainedSystem
-from ..urdf.description import Description
+from ..urdf.description import NO_LIMITS, Description
 from .axles import find_axles
 from .contact import Contact, mounts
 from .context import BuildContext
@@ -134,7 +134,16 @@ def _find_posing(context: BuildContext, contacts: Sequence[Contact]) -> Posing:
                        and not is_prismatic(model, model.getJointId(name)))
     return Posing(placer, find_support(placer, contacts), find_axles(context, contacts),
                   _find_gauge(context, contacts), np.array(context.ground.point),
-                  description.locked, turned)
+                  description.locked, turned, _find_starts(description))
+
+
+def _find_starts(description: Description) -> dict[str, float]:
+    """Free joints whose limits exclude zero, without those that follow others, and the limit
+    nearest to it [rad, m]."""
+    led = {mimic.joint for mimic in description.mimic}
+    limits = {name: description.limits.get(name, NO_LIMITS) for name in description.free}
+    return {name: max(limit.lower, min(limit.upper, 0.0)) for name, limit in limits.items()
+            if name not in led and not limit.lower <= 0.0 <= limit.upper}
 
 
 def _find_gauge(context: BuildContext, contacts: Sequence[Contact]) -> Gauge | None:

@@ -47,6 +47,7 @@ class Posing:
     point: np.ndarray
     locked: Mapping[str, float]  # joint -> position [rad, m]
     turned: frozenset[str]  # joints whose position is an angle, without the wheels' own
+    at_limits: dict[str, float]  # those that cannot start at zero -> nearest limit [rad, m]
 
     def __repr__(self) -> str:
         return f"<Posing of {listed(self.placer.names, REPR)}>"
@@ -81,7 +82,7 @@ class Posing:
                                  f"{{{name!r}: {radians(position):.6g}}}")
         q = pin.neutral(model)
         base = self._base(pose)
-        for name, position in self.follow(joints).items():
+        for name, position in (self.at_limits | self.follow(joints)).items():
             write_joint(model, q, name, position)
         if self.gauge is not None:
             base = self._level(self.gauge, q, base)

@@ -323,7 +323,8 @@ class Vehicle:
             4x4 matrix or `pin.SE3` T_WB [m, rad]. The height is corrected along the normal; pitch
             and roll only if necessary.
         joints
-            Positions of joints [rad, m]; followers of a steering coupling are computed.
+            Positions of joints [rad, m], otherwise zero, or the limit nearest to it; followers of
+            a steering coupling are computed.
 
         Raises
         ------

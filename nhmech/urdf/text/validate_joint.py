@@ -14,6 +14,9 @@ from .fault import Element, ElementError, Mend, collect_errors, deletion, settin
 from .source import Source, link_at
 
 _OWN_NAMES = ("root_joint", "universe")                       # Pinocchio's
+# the base's coordinates and speeds
+_BASE_NAMES = ("x", "y", "z", "qx", "qy", "qz", "qw", "forward_speed", "lateral_speed",
+               "vertical_speed", "roll_rate", "pitch_rate", "yaw_rate")
 _TYPES = ("revolute", "continuous", "prismatic", "fixed")
 _UNSUPPORTED = ("floating", "planar")
 _ALIKE = 0.85      # similarity of words from which one is the other misspelt: a letter too few
@@ -47,7 +50,11 @@ def check_joint(source: Source, joint: Element, joints: Elements) -> Iterator[El
 
 def _check_name(source: Source, joint: Element) -> None:
     name = joint.get("name", "")
-    if name not in _OWN_NAMES:
+    if name in _OWN_NAMES:
+        text, taken = "one of Pinocchio's own", "Pinocchio"
+    elif name in _BASE_NAMES and joint.get("type") != "fixed":
+        text, taken = "a coordinate or speed of the base", "the base"
+    else:
         return
 
     def rename() -> None:
@@ -56,8 +63,8 @@ def _check_name(source: Source, joint: Element) -> None:
             if mimic.get("joint") == name:
                 mimic.set("joint", f"{name}_of_file")
 
-    raise source.error(joint, f"the name {name!r} collides with one of Pinocchio's own; rename "
-                              "the joint", mend=Mend("a name that Pinocchio has taken", rename))
+    raise source.error(joint, f"the name {name!r} collides with {text}; rename the joint",
+                       mend=Mend(f"a name that {taken} has taken", rename))
 
 
 def _check_type(source: Source, joint: Element) -> None:
