@@ -102,15 +102,20 @@ def shipped(name: str, ground: nhmech.Ground = nhmech.Ground(),
 
 @cache
 def askew(name: str) -> Vehicle:
-    """A shipped robot whose base frame stands 0.3 m behind and 0.07 m beside its own, turned: its
-    own stands at (0.3, 0.07, 0.02) m with a yaw of 0.4 rad in it."""
-    root = ET.fromstring(nhmech.urdf_path(name).read_text())
+    """`askew_text` of a shipped robot, with a yaw of 0.4 rad."""
+    return nhmech.load(askew_text(nhmech.urdf_path(name).read_text(), (0, 0, 0.4)))
+
+
+def askew_text(text: str, rpy: tuple[float, float, float]) -> str:
+    """A robot whose base frame stands 0.3 m behind and 0.07 m beside its own, turned: its own
+    stands at (0.3, 0.07, 0.02) m with this attitude in it."""
+    root = ET.fromstring(text)
     children = {e.find("child").get("link") for e in root.iter("joint")}
     first = next(e.get("name") for e in root.iter("link") if e.get("name") not in children)
     root.append(ET.fromstring('<link name="askew"/>'))
-    root.append(ET.fromstring(joint("turn", "askew", first, (0.3, 0.07, 0.02), (0, 0, 0.4),
+    root.append(ET.fromstring(joint("turn", "askew", first, (0.3, 0.07, 0.02), rpy,
                                     kind="fixed")))
-    return nhmech.load(ET.tostring(root, encoding="unicode"))
+    return ET.tostring(root, encoding="unicode")
 
 
 def margin(vehicle: Vehicle, t: float, q: np.ndarray) -> float:

@@ -12,6 +12,7 @@ import pinocchio as pin
 from ..errors import MechanicsError
 from ..mechanics.distribution import Component
 from ..once import cached_property
+from ..vehicle.couplings import level_twists
 from ..vehicle.reactions import balance
 from ..vehicle.rows import MIDDLE
 from ..vehicle.vehicle import Vehicle
@@ -203,11 +204,7 @@ def _axes(vehicle: Vehicle, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 
 def _planar(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
     """(6, 3): the base's twist, in its frame, of (forward, lateral, yaw rate)."""
-    R = pin.Quaternion(q[3:7]).toRotationMatrix()
-    forward, left, n = (R.T @ axis for axis in _axes(vehicle, q))
-    columns = np.zeros((6, 3))
-    columns[:3, 0], columns[:3, 1], columns[3:, 2] = forward, left, n
-    return columns
+    return level_twists(pin.Quaternion(q[3:7]).toRotationMatrix().T @ vehicle.placer.normal)
 
 
 def _velocity(vehicle: Vehicle, q: np.ndarray, twist: np.ndarray,

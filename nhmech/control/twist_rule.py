@@ -10,9 +10,10 @@ import numpy as np
 
 from ..mechanics.algebroid import rotation
 from ..once import once
+from ..simulation.state import base_pose
 from ..urdf.description import NO_LIMITS
 from ..vehicle.contact import Contact
-from ..vehicle.couplings import PLANAR, Axle
+from ..vehicle.couplings import PLANAR, Axle, level_twists
 from ..vehicle.rows import linear_row
 from ..vehicle.vehicle import Vehicle
 
@@ -150,14 +151,16 @@ def find_undriven(vehicle: Vehicle) -> np.ndarray:
     joints stand still; none where a driven wheel has a tyre, which slips."""
     if any(contact.mount.wheel.law == "tyre" for contact in vehicle.contacts):
         return np.zeros((0, 3))
-    names = vehicle.algebroid.v_names
-    still = [2, 3, 4, *(names.index(name) for name in vehicle.driven)]
-    scales = vehicle.constrained.scales
-    rows = np.vstack([vehicle.constraint_matrix(vehicle.configuration()) / scales,
-                      np.eye(len(names))[still]])
+    q, scales = vehicle.configuration(), np.asarray(vehicle.constrained.scales)
+    driven = [vehicle.algebroid.v_names.index(name) for name in vehicle.driven]
+    # of twists along the ground and joint rates
+    A, size = vehicle.constraint_matrix(q), np.r_[scales[[*PLANAR]], scales[6:]]
+    level = level_twists(base_pose(q)[:3, :3].T @ vehicle.placer.normal)
+    rows = np.vstack([np.hstack([A[:, :6] @ level, A[:, 6:]]) / size,
+                      np.eye(len(size))[np.array(driven, dtype=int) - 3]])
     _, sizes, ways = np.linalg.svd(rows)
-    free = ways[int(np.sum(sizes > PARALLEL * sizes[0])):] / scales
-    _, sizes, twists = np.linalg.svd(free[:, PLANAR])
+    free = ways[int(np.sum(sizes > PARALLEL * sizes[0])):] / size
+    _, sizes, twists = np.linalg.svd(free[:, :3])
     return twists[:len(sizes)][sizes > PARALLEL]
 
 

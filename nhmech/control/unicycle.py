@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import ModelError
 from ..simulation.state import base_pose
 from ..urdf.description import NO_LIMITS
+from ..vehicle.couplings import level_twists
 from ..vehicle.friction import as_commanded
 from ..vehicle.vehicle import Vehicle
 from .path import Pose, Poses
@@ -108,7 +109,9 @@ def barred_twists(vehicle: Vehicle) -> np.ndarray:
     for q in samples:
         if np.abs(_normal(vehicle, q) - upright).max() > SAME:
             continue                                            # a pose that leans differently
-        planar, tilting = _planar(_normal(vehicle, q), vehicle.algebroid.nv)
+        planar, tilting = np.zeros((3, vehicle.algebroid.nv)), np.zeros((2, vehicle.algebroid.nv))
+        planar[:, :6] = level_twists(_normal(vehicle, q)).T
+        tilting[:, 3:6] = planar[:2, :3]
         A = vehicle.functions.rows(0.0, q, vehicle.theta)[0]
         allowed = planar @ _kernel(np.vstack([A, tilting * length])) * [[1], [1], [length]]
         gram += allowed @ allowed.T
@@ -141,18 +144,6 @@ def _turning_radius(vehicle: Vehicle, point: Unicycle) -> float:
 def _normal(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
     """n in the base's frame."""
     return base_pose(q)[:3, :3].T @ vehicle.placer.normal
-
-
-def _planar(n: np.ndarray, nv: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (3, nv) from v to forward, lateral and yaw rate in the ground plane, and (2, nv) to roll
-    and pitch rate."""
-    forward = np.array([n[2], 0.0, -n[0]])      # across y
-    forward /= np.linalg.norm(forward)
-    lateral = np.cross(n, forward)
-    rows, tilting = np.zeros((3, nv)), np.zeros((2, nv))
-    rows[0, :3], rows[1, :3], rows[2, 3:6] = forward, lateral, n
-    tilting[0, 3:6], tilting[1, 3:6] = forward, lateral
-    return rows, tilting
 
 
 def _clean(vector: np.ndarray, scale: float) -> np.ndarray:

@@ -36,7 +36,7 @@ from .validate_inertia import check_bodies, repair_inertias
 from .wheel import Wheel
 from .wheels.bearing import check_single, report_bearing
 from .wheels.casters import infer_casters
-from .wheels.heights import check_distances, check_heights, report_heights
+from .wheels.heights import check_distances, check_heights, check_root, report_heights
 from .wheels.inference import find_unlisted, infer_wheels, rolling_candidates
 from .wheels.listed_wheels import Origin, complete_wheels, find_joint, read_wheels
 from .wheels.opposed import report_opposed
@@ -126,6 +126,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
         contacts, more = _infer(layout)
     else:
         contacts, more = complete_wheels(layout, given, origin)
+        check_root(layout, [c.wheel for c in contacts])
     contacts = put_tyres(contacts, said.tyres)
     if said.repair:
         more = [*more, *give_mass(layout, contacts)]
@@ -194,6 +195,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
 def _infer(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
     contacts, notices = infer_wheels(layout)
     check_distances(layout, contacts)
+    check_root(layout, [c.wheel for c in contacts])
     check_heights(layout, contacts)
     blades, more = infer_blades(layout, contacts)
     contacts += blades

@@ -243,6 +243,6 @@ def to_triple(vector: np.ndarray, digits: int = 15) -> Triple:
     return x, y, z
 
 
-def to_words(vector: np.ndarray) -> str:
+def to_words(vector: np.ndarray, digits: int = 4) -> str:
     """Three numbers as a URDF has them: "0 1 0"."""
-    return " ".join(f"{c:g}" for c in to_triple(vector, 4))
+    return " ".join(f"{c:.{max(digits, 6)}g}" for c in to_triple(vector, digits))

@@ -9,29 +9,31 @@ import numpy as np
 import pinocchio as pin
 
 from ..urdf.description import Description, Scrubbing
-from .contact import Contact, Mount, without_rounding
+from .contact import Contact, without_rounding
 from .context import BuildContext
-from .couplings import PLANAR, TURNLESS, Axle, Steering, check_can_move
-from .model import upright, write_joint
+from .couplings import TURNLESS, Axle, Steering, check_can_move, level_twists
+from .model import write_joint
 from .tree import joint_cos_sin
 
 SIZE = 0.1         # [m] of a vehicle without extent: a single blade
 TURNING = 1e-6     # of the length: a joint whose rate has a larger coefficient in a row steers it
 
 
-def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
+def find_axles(context: BuildContext, contacts: Sequence[Contact],
+               standing: np.ndarray) -> Steering:
     """Finds the lateral rows that depend only on the planar twist of the base (at random joint
-    angles), and the joints that steer them. Raises `ModelError` if the fixed axles do not allow any
-    motion."""
+    angles) as it stands in a configuration, and the joints that steer them. Raises `ModelError` if
+    the fixed axles do not allow any motion."""
     description, model = context.description, context.model
-    length = _length(model, contacts)
+    level = level_twists(_rotation(standing).T @ context.normal)
+    length = _length(context, contacts, standing)
     # a linkage makes axles meet, whether or not the tyres on them slip
     lateral = [c for c in contacts if "lateral" in c.mount.wheel.traits.held
                and c.mount.axle is not None and c.name not in description.released]
     scrubs = description.track_factor is not None or isinstance(description.skid, Scrubbing)
     if not lateral or scrubs:
         return Steering((), (), length)
-    rows_at = _lateral_rows(context, lateral)
+    rows_at = _lateral_rows(context, lateral, standing)
     rng = np.random.default_rng(1)
     at_zero = rows_at({})
     at_random = rows_at({name: rng.uniform(-0.5, 0.5) for name in context.joint_names})
@@ -50,11 +52,11 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
                            and abs(rates[0] - at_zero[i, names.index(turns[0])]) <= least):
             continue
         trail = rates[0] / length if trails else 0.0
-        straight = at_zero[i, list(PLANAR)] * scale - (0, 0, trail)
+        straight = at_zero[i, :6] @ level * scale - (0, 0, trail)
         if not turns:
             fixed.append(Axle(c.name, "", ca.SX(ca.DM(straight)), straight, np.zeros(3)))
         elif len(turns) == 1 and turns[0] not in (found := trailing if trails else steered):
-            across = rows_at({turns[0]: np.pi / 2})[i, list(PLANAR)] * scale - (0, 0, trail)
+            across = rows_at({turns[0]: np.pi / 2})[i, :6] @ level * scale - (0, 0, trail)
             cos, sin = joint_cos_sin(model, model.getJointId(turns[0]), context.algebroid.q)
             row = (ca.DM(without_rounding(straight)) * cos
                    + ca.DM(without_rounding(across)) * sin)
@@ -96,20 +98,22 @@ def _select_binding(fixed: Sequence[Axle], contacts: Sequence[Contact]) -> tuple
         if np.linalg.norm(np.cross(axle.straight, fixed[0].straight)) <= TURNLESS)
 
 
-def _length(model: pin.Model, contacts: Sequence[Contact]) -> float:
+def _length(context: BuildContext, contacts: Sequence[Contact], standing: np.ndarray) -> float:
     """The size of the vehicle in the plane [m]: the largest distance of a wheel from the middle, or
     the largest radius."""
-    centres = np.array([_planar_centre(model, c.mount) for c in contacts])
+    data = context.model.createData()
+    pin.forwardKinematics(context.model, data, standing)
+    centres = np.array([data.oMi[c.mount.body].act(c.mount.centre) for c in contacts])
+    centres -= np.outer(centres @ context.normal, context.normal)
     spread = np.linalg.norm(centres - centres.mean(axis=0), axis=1).max()
     return float(max([spread, *(c.mount.wheel.radius for c in contacts)])) or SIZE
 
 
-def _lateral_rows(context: BuildContext,
-                  lateral: Sequence[Contact]) -> Callable[[dict[str, float]], np.ndarray]:
-    """A function: joint angles [rad] -> lateral rows (k, nv), with an upright base."""
-    attitude = pin.Quaternion(upright(context.normal)).coeffs()
+def _lateral_rows(context: BuildContext, lateral: Sequence[Contact],
+                  standing: np.ndarray) -> Callable[[dict[str, float]], np.ndarray]:
+    """A function: joint angles [rad] -> lateral rows (k, nv), with the base as it stands."""
     forms = ca.vertcat(*[ca.jacobian(c.speed("lateral"), context.v) for c in lateral])
-    forms = ca.substitute(forms, context.algebroid.q[3:7], ca.DM(attitude))
+    forms = ca.substitute(forms, context.algebroid.q[3:7], ca.DM(standing[3:7]))
     evaluate = context.function("lateral", forms)
 
     def rows_at(angles: dict[str, float]) -> np.ndarray:
@@ -121,10 +125,9 @@ def _lateral_rows(context: BuildContext,
     return rows_at
 
 
-def _planar_centre(model: pin.Model, mount: Mount) -> np.ndarray:
-    data = model.createData()
-    pin.forwardKinematics(model, data, pin.neutral(model))
-    return data.oMi[mount.body].act(mount.centre) * (1, 1, 0)
+def _rotation(q: np.ndarray) -> np.ndarray:
+    """R_WB (3, 3)."""
+    return pin.Quaternion(q[3:7]).toRotationMatrix()
 
 
 def _ancestors(model: pin.Model, joint: int) -> list[str]:

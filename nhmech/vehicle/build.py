@@ -132,7 +132,9 @@ def _find_posing(context: BuildContext, contacts: Sequence[Contact]) -> Posing:
     placer, model, description = make_placer(context, contacts), context.model, context.description
     turned = frozenset(name for name in context.joint_names if name not in description.rolling
                        and not is_prismatic(model, model.getJointId(name)))
-    return Posing(placer, find_support(placer, contacts), find_axles(context, contacts),
+    support = find_support(placer, contacts)
+    standing = placer.place(placer.upright(pin.neutral(model)), support)
+    return Posing(placer, support, find_axles(context, contacts, standing),
                   _find_gauge(context, contacts), np.array(context.ground.point),
                   description.locked, turned, _find_starts(description))
 

@@ -22,13 +22,22 @@ from ..once import cached_property
 from ..urdf.description import NO_LIMITS, JointLimits
 from ..urdf.remedy import option, suggest
 
-PLANAR = (0, 1, 5)        # forward, lateral, yaw in the base's twist
+PLANAR = (0, 1, 5)        # forward, lateral, yaw in the twist of a base that is upright
 CLOSED = 1e-9             # [rad] error of a limit found by bisection, with a margin
 TURNLESS = 1e-6           # axles that meet farther away than 1 / TURNLESS lengths are parallel
 ALIGNED = 0.03            # axles with a smaller sine between them are reported as one line
 STEEP = 0.8               # of the best pair's independence: the first pair is used above it
 BISECTIONS = 40           # of a quarter turn, finer than any encoder
 START = 1e-3              # of a leader's way: where followers show to which side they turn
+
+
+def level_twists(normal: np.ndarray) -> np.ndarray:
+    """(6, 3): the base's twist, in its frame, of (forward, lateral, yaw rate) along the ground,
+    whose normal in this frame is `normal` (3,); forward is at right angles to the y axis."""
+    forward = np.array([normal[2], 0.0, -normal[0]]) / np.hypot(normal[0], normal[2])
+    twists = np.zeros((6, 3))
+    twists[:3, 0], twists[:3, 1], twists[3:, 2] = forward, np.cross(normal, forward), normal
+    return twists
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,9 +136,11 @@ class Placer:
             longest = np.abs(step[1:]).max(initial=0.0)
             if longest > LARGEST:
                 step *= LARGEST / longest
-            change = np.zeros(self.model.nv)
-            change[3:6] = moves[3:] @ step
-            q = pin.integrate(self.model, q, change)
+            # one after the other, so that neither turns the heading
+            for k, angle in enumerate(step[1:], 1):
+                change = np.zeros(self.model.nv)
+                change[3:6] = self._moves(q, turns)[3:, k] * angle
+                q = pin.integrate(self.model, q, change)
             q[:3] += step[0] * self.normal
             height, forms = self.evaluate(q, t)
             after = np.abs(height - offsets).max()

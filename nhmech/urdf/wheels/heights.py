@@ -7,15 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 
 from ...errors import ModelError, Remedy
 from ..description import FoundWheel, Reason, Witness
 from ..layout import Layout, to_words
 from ..notice import Notice, NoticeKind
 from ..remedy import suggest
+from ..upright import carry
 from ..wheel import Wheel
 from .casters import find_casters, list_wheels
-from .stance import allowance, bottom_R, centre_R, footprint, usual_radius
+from .stance import BESIDE, UP, allowance, bottom_R, centre_R, footprint, usual_radius
+from .swivels import steering_joints
 
 # of the radius: by so much more a height over base_footprint is no rounding any more
 _GROSS = 0.5
@@ -57,6 +60,29 @@ def check_distances(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
         joint.element, f"{alone.name!r} would stand {nearest.max():.4g} m from all other wheels, "
         f"whose largest radius is {radius:.4g} m: <origin> is in metres. If it is in millimetres "
         f'here, write xyz="{metres}", and all others likewise')
+
+
+def check_root(layout: Layout, wheels: Sequence[Wheel]) -> None:
+    """Raises `ModelError`, with the root that would do, if the root's frame leans against the
+    ground: the wheels stand in one plane across their steering axes, and not across its z axis.
+
+    Axles that are steered meet in a point of the plane in which the base is upright, as are the
+    axes that steer them.
+    """
+    axes = [layout.axis_R(joint) for joint in steering_joints(layout, wheels)]
+    if len(wheels) < 3 or not axes:
+        return
+    mean = sum(axis * np.sign(axis[2]) for axis in axes)
+    up = mean / np.linalg.norm(mean)
+    standing, leaning = (np.ptp([bottom_R(layout, w, way) for w in wheels]) for way in (up, UP))
+    if not standing <= BESIDE * min(w.radius for w in wheels) < leaning:
+        return
+    rpy = pin.rpy.matrixToRpy(pin.Quaternion.FromTwoVectors(up, np.array(UP)).matrix())
+    raise ModelError(
+        f"{layout.source.label}: the root {layout.root!r} leans by "
+        f"{np.degrees(np.arccos(up[2])):.3g} degrees against the ground on which its wheels "
+        f"stand, across their steering axes, and z of a root has to be up: "
+        f"{carry(layout.root, to_words(rpy, 9))}")
 
 
 def check_heights(layout: Layout, contacts: Sequence[FoundWheel]) -> None:

@@ -17,6 +17,7 @@ _OFF_PLANE = 0.1
 _CASTERS_OFF = 0.15     # of the wheels' radius: makers seldom place all casters exactly
 BESIDE = 0.05      # of the radius: axles that are no farther from one line are on it
 AUXILIARY = 0.5     # of other wheels' radius: smaller ones only bear a load or gauge a height
+UP = (0.0, 0.0, 1.0)     # the root's z axis
 _SMALL = 0.05      # [m] the usual radius of a robot whose wheels have none
 
 
@@ -46,12 +47,12 @@ def ahead_of(axle: np.ndarray) -> np.ndarray:
     return np.array([y, -x, 0.0])
 
 
-def bottom_R(layout: Layout, wheel: Wheel) -> float:
-    """Height of the contact point in the root's frame [m], the root's z axis being up."""
-    along = 0.0 if wheel.axis is None else axle_R(layout, wheel)[2]
+def bottom_R(layout: Layout, wheel: Wheel, up: Sequence[float] | np.ndarray = UP) -> float:
+    """Height of the contact point along `up` (3,), a unit vector in the root's frame [m]."""
+    along = 0.0 if wheel.axis is None else float(axle_R(layout, wheel) @ up)
     sine = sqrt(max(0.0, 1 - along ** 2))
     flat, crown = wheel.traits.profile(sine, along, wheel.radius, wheel.crown)
-    return float(centre_R(layout, wheel)[2] - flat * sine - crown)
+    return float(centre_R(layout, wheel) @ up - flat * sine - crown)
 
 
 def allowance(radius: float, usual: float) -> float:
