@@ -314,6 +314,16 @@ def test_the_command_prints_the_same():
     assert command_line("limits", "differential_drive", "--radius", "-1").exit_code == 2
 
 
+def test_numbers_stand_below_each_other_in_their_units():
+    found = known("differential_drive")
+    value = found.slip.value
+    assert found.slip.describe("m/s").startswith(f"{value:.4g} m/s: ")
+    assert found.slip.describe("mm/s", 1000).startswith(f"{1000 * value:.4g} mm/s: ")
+    lines = found.describe().splitlines()
+    for said in (found.slip.describe("m/s"), found.acceleration.describe("m/s^2")):
+        assert sum(line[len("first lift-off  "):].startswith(said) for line in lines) == 1
+
+
 def test_a_margin_beyond_the_double_is_told_in_times():
     found = known("differential_drive")
     slow, near = replace(found, speed=0.02), replace(found, speed=found.slip.value / 1.25)
