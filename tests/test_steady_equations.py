@@ -112,7 +112,7 @@ def test_a_branch_goes_on_along_itself_however_long_its_steps(step):
     start = motions.find([-2.2], [0.0], [-4.0], {"q x": -2.2})
     members = [start, *motions.branch(start, "q x", step, 6)]
     x, push = (np.array([getattr(one, name)[0] for one in members]) for name in ("q", "u"))
-    np.testing.assert_allclose(push, x ** 3 - 3 * x, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(push, x ** 3 - 3 * x, rtol=0, atol=1e-11)
     tangent = np.array([np.ones_like(x), 3 * x ** 2 - 3])[:, :-1]
     ahead, aside = tangent / np.linalg.norm(tangent, axis=0), np.array([np.diff(x), np.diff(push)])
     along = (ahead * aside).sum(axis=0)

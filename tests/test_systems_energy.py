@@ -142,7 +142,7 @@ def test_a_particle_without_mass_has_no_kinetic_energy():
         expected = -q.x1 ** 2 - q.y1 ** 2
         for m, x, y, vx, vy in ((p.m2, q.x2, q.y2, *v[2:4]), (p.m3, q.x3, q.y3, *v[4:])):
             expected += m * (vx ** 2 + vy ** 2) + x * vy - y * vx - x ** 2 - y ** 2
-        assert pytest.approx(expected, rel=1e-12) == L
+        assert pytest.approx(expected, rel=1e-12, abs=0) == L
 
 
 # -- bodies in the plane: mass and inertia, place of the middle, heading ---------------------------
@@ -200,7 +200,7 @@ def test_kinetic_energy_is_that_of_bodies_in_the_plane(name, bodies):
     for _ in range(3):
         L, expected = both(*(rng.normal(size=x.numel()) for x in (system.q, system.v)),
                            rng.uniform(0.2, 1.5, system.theta.numel()))
-        assert float(L) == pytest.approx(float(expected), rel=1e-12)
+        assert float(L) == pytest.approx(float(expected), rel=1e-12, abs=0)
 
 
 def test_energy_of_a_body_on_two_wheels():
