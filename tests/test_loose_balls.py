@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from placed import mesh
 from support import joint, link, robot
 
 import nhmech
@@ -52,6 +53,19 @@ def test_a_ball_supports_whatever_axis_it_turns_about(name, axis, drive):
     assert set(d.driven) == {"left_joint", "right_joint"} and d.steering == ()
     fixed = describe(cart(ball(name, axis).replace("continuous", "fixed"), drive=drive))
     assert d.wheels == fixed.wheels
+
+
+def test_a_ball_supports_a_cart_whose_wheels_are_meshes(tmp_path):
+    """Nothing but the rim in its mesh says that a wheel without a motor is one."""
+    ring = [(0.1 * np.sin(t), side * 0.02, 0.1 * np.cos(t)) for t in np.arange(48) * np.pi / 24
+            for side in (-1, 1)]
+    drawn = mesh(tmp_path / "tyre.stl", ring)
+    cylinders = cart(ball("front_ball"), drive="")
+    meshes = cylinders.replace(round_(0.1, 0.04), drawn)
+    assert meshes.count("tyre.stl") == 2
+    found, known = describe(meshes), describe(cylinders)
+    assert [(w.name, w.kind) for w in found.wheels] == [(w.name, w.kind) for w in known.wheels]
+    assert found.driven == known.driven and len(found.wheels) == 3
 
 
 def test_a_plate_beside_a_small_ball_is_its_bracket():

@@ -168,7 +168,7 @@ def is_loose_ball(layout: Layout, joint: Joint) -> bool:
         return False
     return any(layout.elements.rolls(other.name) or (
         is_horizontal(layout, other) and not _balls(layout, other)
-        and find_rim(layout, other, meshes=False)) for other in others)
+        and find_rim(layout, other)) for other in others)
 
 
 def _is_on(layout: Layout, joint: Joint, point: np.ndarray, radius: float) -> bool:
