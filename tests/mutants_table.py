@@ -206,8 +206,6 @@ EQUIVALENT = {
     ("control/teleoperation", "force_reader(vehicle).function.compile()",
      "force_reader(vehicle).function.compile() -> pass"):
         "compiled at the first use all the same",
-    ("control/teleoperation", "self.simulator.step()", "self.simulator.step() -> pass"):
-        "warms up what is built at the first use all the same",
     ("analysis/curvature", "len(below)), max(1.0, float(np.abs(lift).max(initial=0.0)))",
      "np.abs(lift).max(initial=0.0) -> np.abs(lift).min(initial=0.0)"):
         "a scale of a tolerance, which the 1 beside it bounds below",

@@ -12,7 +12,7 @@ from support import shipped
 
 import nhmech
 from nhmech.control import teleoperation
-from nhmech.control.demo import DemoDrive
+from nhmech.control.demo import DemoDrive, easy_speed
 from nhmech.control.speed_limits import SpeedLimits
 from nhmech.control.teleoperation import OWN, Teleoperation
 from nhmech.control.twist_limits import TwistLimits
@@ -50,6 +50,17 @@ def test_equations_of_the_whole_range_are_formed_before_the_clock_starts():
     charts = list(atlas.charts)
     atlas.cover_range()
     assert atlas.charts == charts and len(charts) == 2
+
+
+def test_it_is_tried_at_rest_and_on_its_way_before_the_clock_starts(monkeypatch):
+    """What either needs is built by then, however soon a twist ends."""
+    asked, follow = [], Teleoperation._follow
+    monkeypatch.setattr(Teleoperation, "_follow", lambda self, t, state: (
+        asked.append(follow(self, t, state)) or asked[-1]))
+    vehicle = shipped("differential_drive")
+    drive, said = made(vehicle, timeout=1e-9)
+    assert asked == [(0.0, 0.0, 0.0), (easy_speed(vehicle), 0.0, 0.0)]
+    assert (drive.simulator.t, drive.steps, said) == (0.0, 0, [])
 
 
 # -- time ------------------------------------------------------------------------------------------
@@ -237,6 +248,21 @@ def test_controllers_are_chosen_by_name():
     drive.twist = (1.0, 2.0, 3.0)
     drive.choose(OWN)                                  # it commands already
     assert drive.twist == (1.0, 2.0, 3.0) and not said
+
+
+def test_who_takes_over_without_a_twist_brakes_and_says_so():
+    vehicle = shipped("differential_drive")
+    drive, said = made(vehicle, others={"demo": DemoDrive(vehicle)}, timeout=0.3)
+    for begin in (lambda: None, drive.restart):
+        begin()
+        drive.choose("demo")
+        assert drive.advance(0.25).xi["forward_speed"] > 0.03 and not said
+        drive.choose(OWN)
+        for _ in range(3):
+            state = drive.advance(0.25)
+        assert abs(state.xi["forward_speed"]) < 1e-3
+        assert said == [("timeout", "no twist for 0.3 s: the vehicle brakes")]
+        said.clear()
 
 
 def test_what_coasts_can_hand_over_too():
