@@ -148,18 +148,27 @@ def test_the_size_is_that_of_contacts_or_of_a_wheel(contacts, radius, spread, si
     assert (found.spread, found.size) == pytest.approx((spread, size))
 
 
+def on_wheels(*places):
+    """Proportions of a vehicle whose wheels touch the ground in these places."""
+    drive = shipped("differential_drive")
+    return proportions(SimpleNamespace(
+        configuration=drive.configuration, placer=drive.placer, model=drive.model, data=drive.data,
+        contacts=[drive.contacts[0]] * len(places), driven=drive.driven,
+        description=drive.description,
+        contact_points=lambda q: np.array([(*place, 0.0) for place in places])))
+
+
 def test_wheels_beside_each_other_are_an_axle_up_to_a_tenth_of_the_radius():
     """Two wheels on the ground, one 0.6 m to the left and a bit ahead of the other."""
-    drive = shipped("differential_drive")
-    wheels = [contact for contact in drive.contacts if contact.mount.wheel.traits.held]
-    radius = wheels[0].mount.wheel.radius
+    radius = shipped("differential_drive").contacts[0].mount.wheel.radius
     for ahead, expected in ((0.0999, (None, 0.6)), (0.1001, (0.1001 * radius, None))):
-        vehicle = SimpleNamespace(
-            configuration=drive.configuration, placer=drive.placer, model=drive.model,
-            data=drive.data, contacts=wheels, driven=drive.driven, description=drive.description,
-            contact_points=lambda q: np.array([(0, 0, 0), (ahead * radius, 0.6, 0)]))
-        found = proportions(vehicle)
+        found = on_wheels((0, 0), (ahead * radius, 0.6))
         assert (found.wheelbase, found.track) == pytest.approx(expected)
+
+
+def test_a_wheelbase_is_from_the_first_axle_to_the_last_and_a_track_that_of_the_widest():
+    found = on_wheels((1.3, 0.2), (0.5, -0.35), (0, 0.3), (0.5, 0.35), (0, -0.3), (1.3, -0.2))
+    assert (found.wheelbase, found.track) == pytest.approx((1.3, 0.7), rel=1e-12, abs=0)
 
 
 def trolley(swivels=(), steered=(), fixed=((0.0, 0.3), (0.0, -0.3)), driven=()):

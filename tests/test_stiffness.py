@@ -21,6 +21,14 @@ from nhmech.vehicle.stiffness import RK4_LIMIT, describe_stiffness, fastest_deca
 JOINTS = ("left_wheel_joint", "right_wheel_joint")
 
 
+def test_rk4_is_stable_up_to_its_limit():
+    """|1 + z + z^2 / 2 + z^3 / 6 + z^4 / 24| is 1 at z = -2.7853."""
+    def factor(z):
+        return 1 + z + z ** 2 / 2 + z ** 3 / 6 + z ** 4 / 24
+
+    assert 0.999 < factor(-RK4_LIMIT) <= 1 < factor(-1.001 * RK4_LIMIT)
+
+
 @pytest.fixture(scope="module")
 def damped():
     """Wheels in thick oil."""

@@ -20,7 +20,7 @@ from .tree import joint_cos_sin, rotation_about
 from .vehicle import Vehicle
 
 STILL = 1e-9        # [m] heights that differ by less over all samples are constant
-# A mesh keeps its outermost vertices in so many directions: a ball loses at most 3 % of its radius.
+# A mesh keeps its outermost vertices in so many directions: a ball loses at most 6 % of its radius.
 DIRECTIONS = 64
 GOLDEN = np.pi * (3 - np.sqrt(5))      # [rad] angle of the spiral of directions
 

@@ -167,7 +167,7 @@ def write_parameters(model: pin.Model, body_names: Sequence[str], parameters: Pa
     armature = np.zeros(model.nv)
     for joint in range(2, model.njoints):
         name = model.names[joint]
-        reflected = p.get(f"{name}.rotor_inertia", 0.0) * p.get(f"{name}.gear_ratio", 1.0) ** 2
+        reflected = p.get(f"{name}.rotor_inertia", 0.0) * p.get(f"{name}.gear_ratio", 0.0) ** 2
         armature[model.joints[joint].idx_v] = reflected
     model.armature = armature
     model.gravity.linear = ca.evalf(gravity_vector(p)).full().ravel()
