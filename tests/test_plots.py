@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from functools import partial
 
 import numpy as np
@@ -18,6 +19,7 @@ from nhmech.paths import urdf_path
 
 pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
 from nhmech.view import plots  # noqa: E402
+from nhmech.view.drawing import write  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -386,6 +388,21 @@ def run_of_logarithms():
     figure, axes = plots.axes_of(None)
     axes.loglog([1, 1e4], [1, 100])
     return figure
+
+
+@pytest.mark.parametrize("ending, told", [("png", 1), ("pdf", 1), ("svg", 0)])
+def test_characters_that_no_font_has_are_told_once(ridden, tmp_path, ending, told, caplog):
+    """Whatever there is of each; other warnings stay."""
+    figure, axes = plots.path(*ridden[:2])
+    figure.axes[0].set_xlabel("\U000f1234 \U000f1235")          # of private use
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        write(figure, tmp_path / f"path.{ending}")
+    assert [record.getMessage().startswith("no font here has \U000f1234, \U000f1235: install")
+            for record in caplog.records] == [True] * told
+    figure.savefig = lambda *_, **__: warnings.warn("odd", stacklevel=2)
+    with pytest.warns(UserWarning, match="odd"):
+        write(figure, tmp_path / f"path.{ending}")
 
 
 def test_no_path_no_error(ridden):

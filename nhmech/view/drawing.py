@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, wraps
@@ -14,7 +16,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..errors import InputError, NhmechError
+from ..errors import FEW as NAMES, InputError, NhmechError, listed
 from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
 from ..vehicle.vehicle import Vehicle
@@ -32,9 +34,11 @@ FEW = 20                     # states: in so few, a start cannot be distinguishe
 SHADE = 0.15  # opacity of a time at a limit
 LETTER, LINE = 0.047, 0.14  # [inches] width of a letter and height of a line of a legend, about
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.5))
+# of scripts that the fonts of STYLE lack, on Linux, Windows and macOS
+OTHER_SCRIPTS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Micro Hei", "Microsoft YaHei",
+                 "Yu Gothic", "Malgun Gothic", "PingFang SC", "Hiragino Sans", "Arial Unicode MS")
 STYLE: dict[Any, Any] = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8,
          "legend.fontsize": 7, "xtick.labelsize": 7, "ytick.labelsize": 7,
-         "font.family": "sans-serif",
          "font.sans-serif": ["Arial", "Helvetica", "Liberation Sans", "DejaVu Sans"],
          "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6,
          "lines.linewidth": 1.1, "legend.frameon": False,
@@ -67,8 +71,35 @@ def plot_style() -> Iterator[None]:
         import matplotlib
     except ImportError as error:
         raise NhmechError("pictures need matplotlib: pip install matplotlib") from error
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(STYLE | {"font.family": _families()}):
         yield
+
+
+@cache
+def _families() -> list[str]:
+    from matplotlib.font_manager import fontManager
+
+    installed = {font.name for font in fontManager.ttflist}
+    return ["sans-serif", *(name for name in OTHER_SCRIPTS if name in installed)]
+
+
+@contextmanager
+def _told_once(kind: str) -> Iterator[None]:
+    """Says in one line what matplotlib says of each character that no font has; nothing of a .svg,
+    which is shown with the fonts of whoever looks at it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    lacking: dict[str, None] = {}
+    for one in caught:
+        if found := re.match(r"Glyph (\d+) ", str(one.message)):
+            lacking[chr(int(found[1]))] = None
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    if lacking and kind != "svg":
+        logging.getLogger("nhmech").warning(
+            "no font here has %s: install one, such as Noto Sans CJK, or write .svg, which is "
+            "shown with the fonts of whoever looks at it", listed(lacking, NAMES))
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -89,7 +120,8 @@ def _figure_class() -> type[Any]:
     class NotebookFigure(Figure):
         def _repr_png_(self) -> bytes:
             stream = io.BytesIO()
-            self.savefig(stream, format="png", dpi=150)
+            with _told_once("png"):
+                self.savefig(stream, format="png", dpi=150)
             return stream.getvalue()
 
     return NotebookFigure
@@ -223,7 +255,7 @@ def _lay_out(figure: Any, kind: str, dpi: float) -> Iterator[None]:
 
     layout, canvas, before = figure.get_layout_engine(), figure.canvas, figure.dpi
     made = get_registered_canvas_class(kind)
-    with plot_style():
+    with plot_style(), _told_once(kind):
         if layout is not None and made is not None:
             figure.dpi = dpi
             made(figure)
