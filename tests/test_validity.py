@@ -53,8 +53,8 @@ LEFT, RIGHT, CASTER = "left_wheel_joint", "right_wheel_joint", "caster_link"
 M, M_W, R, B, H, X, I_W, I_D, I_ZZ = 8.0, 0.7, 0.1, 0.22, 0.3, 0.25, 0.0035, 0.002, 0.2
 
 
-def cart(mu: float | None = None, com: float = 0.0, axis: int = 1):
-    body = link("base", M, (0.12, 0.15, I_ZZ), (com, 0.0, H)) + "".join(
+def cart(mu: float | None = None, com: float = 0.0, axis: int = 1, mass: float = M):
+    body = link("base", mass, (0.12, 0.15, I_ZZ), (com, 0.0, H)) + "".join(
         link(side, M_W, (I_D, I_W, I_D)) for side in ("l", "r"))
     joints = joint("left", "base", "l", (0, B, 0)) + joint("right", "base", "r", (0, -B, 0),
                                                            axis=(0, axis, 0))
@@ -594,6 +594,16 @@ def test_far_from_slip_a_step_costs_one_look_at_the_forces(period, looks, vehicl
     run = simulator.run(1.0)
     # after each step or each command, and at the start
     assert run.stop == "duration" and counts == {"forces": looks, "programmes": 0, "loads": 0}
+
+
+@pytest.mark.parametrize("mass", [M, 0.1])
+def test_what_holds_takes_no_second_look_however_light_it_is(mass, monkeypatch):
+    """Of the second one the caster bears 0.2 N."""
+    robot_ = cart(com=-0.05, mass=mass)
+    simulator = nhmech.Simulator(robot_, lambda t, state: np.zeros(2), dt=1e-2,
+                                 events=rolling_events(robot_, 0.8))
+    monkeypatch.setattr(ForceReader, "read", lambda *_, **__: pytest.fail("a second look"))
+    assert simulator.run(0.05).events == ()
 
 
 @pytest.mark.parametrize("mu, torque, terminal", [
