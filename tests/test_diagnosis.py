@@ -65,6 +65,12 @@ def test_a_whole_step_that_failed_says_how(status, words):
                          "efforts")
 
 
+def test_a_step_that_conserves_energy_where_forces_work_says_what_to_take():
+    told = explain_failure(made(), atlas(), at(), DT, step(Status.WORKED))
+    assert "began where forces do work" in told and told.endswith(
+        "; speeds before it were {a: -2}. Take integrator='gauss' (--integrator gauss)")
+
+
 @pytest.mark.parametrize("count, which, shown", [
     (2, "; speeds", "{b: -3, a: 2}"), (6, "; speeds", "{f: 7, e: 6, d: 5, c: 4, b: -3, a: 2}"),
     (7, "; the largest of the speeds", "{g: -8, f: 7, e: 6, d: 5, c: 4, b: -3}")])

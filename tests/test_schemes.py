@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support import at_most, needs_compiler, shipped
 
-from nhmech import Ground, InputError, Simulator
+from nhmech import Ground, InputError, SimulationError, Simulator, simulate_batch
 from nhmech.compile.adaptive import compile_adaptive
 from nhmech.compile.status import Status
 from nhmech.mechanics import constrain, euclidean, lagrangian_system
@@ -282,6 +282,22 @@ def test_a_force_of_the_third_degree_in_the_speeds_is_not_quadratic(size, share,
 
 
 # -- what moves with time --------------------------------------------------------------------------
+def test_a_discrete_gradient_ends_where_forces_work_that_no_sample_met():
+    """A mass at 10 m/s comes to a damper at 5 m; it went through it without a loss."""
+    made = mass(lambda s: -ca.fmax(s.q.x - 5, 0) * s.v.x)
+    assert changes_of_energy(made, driven=False, kinematic=False) == []
+    simulator = Simulator(made.constrained, dt=0.01, integrator="discrete_gradient")
+    simulator.reset(q=[0.0, 0.0], xi=[10.0, 1.0])
+    with pytest.raises(SimulationError, match="forces do work.*Take integrator='gauss'") as error:
+        simulator.run(1.0)
+    run = error.value.trajectory
+    assert 0.5 < run.t[-1] <= 0.5 + 2 * 0.01
+    np.testing.assert_allclose(run.q[:-1, 0], 10 * run.t[:-1], rtol=1e-12)
+    batch = simulate_batch(made.constrained, np.array([[0.0, 0, 10, 1], [0, 0, -10, 1]]), dt=0.01,
+                           duration=1.0, integrator="discrete_gradient")
+    assert list(batch.status) == [Status.WORKED, Status.DONE]
+
+
 MOVING = [name for name in SCHEMES if not SCHEMES[name].is_conservative]
 
 

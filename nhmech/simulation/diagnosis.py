@@ -20,7 +20,9 @@ SHOWN = 6      # a message shows at most so many speeds, the largest ones
 ENDINGS = {
     Status.COARSE: "was so long that its result has no correct digit",
     Status.UNSOLVED: "was so long that the equations of the implicit method were not solved",
+    Status.WORKED: "began where forces do work, and the integrator conserves energy",
 }
+REMEDIES = {Status.WORKED: "Take integrator='gauss' (--integrator gauss)"}
 
 
 def explain_failure(simulated: Simulated, atlas: Atlas, moment: Moment, dt: float,
@@ -36,7 +38,7 @@ def explain_failure(simulated: Simulated, atlas: Atlas, moment: Moment, dt: floa
     guarded = moment.guard < FLAT and simulated.constrained.guard_names
     if step.status is Status.FALLEN or guarded:
         return explain_fall(simulated, moment)
-    remedy = remedy or "Try a smaller dt, and check masses and efforts"
+    remedy = REMEDIES.get(step.status, remedy) or "Try a smaller dt, and check masses and efforts"
     what = ENDINGS.get(step.status,
                        f"gave numbers that are not finite, beyond {FAR:g} or off the constraints")
     return f"{_divergence(atlas, moment, f'the step of {dt} s {what}')}. {remedy}"

@@ -12,11 +12,11 @@ from ...mechanics.samples import sample_points
 from ...urdf.notice import Notice, NoticeKind
 from ..simulated import Simulated
 from ..state_vector import StateVector, state_symbols
+from .discrete_gradient import KEPT
 from .integrators import rate_function
 from .schemes import Scheme
 
 SPEED = 3.0         # of the random states at which they are checked
-KEPT = 1e-9         # power relative to energy [1/s] that is rounding
 CUBIC = 1e-8        # third difference of accelerations, relative to them, that is rounding
 INSTEAD = Remedy("Take integrator='gauss'", "Take --integrator gauss")
 

@@ -14,6 +14,7 @@ NEWTON = Gauss(1)      # its derivatives are used here too, since both are midpo
 # [m, rad] the third-order change of the energy in a smaller move is below rounding, so that the
 # gradient needs no correction (which would be 0 / 0)
 TINY = 1e-8
+KEPT = 1e-9     # power relative to energy [1/s] that is rounding
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,9 @@ class DiscreteGradient:
     and dE/dc by Gonzalez' gradient of (E(c, xi) + E(c, xi')) / 2 in c. The product of these with
     the step is E' - E, which vanishes because J is skew.
 
+    Where forces do work all the same, as a damper within a bumper that no sample had reached, the
+    step fails.
+
     E is evaluated at the configuration projected onto the constraints, so that the projection after
     the step does not change it.
 
@@ -47,7 +51,8 @@ class DiscreteGradient:
         begin, newton = NEWTON.start(flow)(*held)
         z, solved = solve_by_iteration(self._corrections(flow), begin, *held, newton)
         x_next, *_, health = flow.end(t + dt, _project(flow, t + dt, x + dt * z, theta), theta)
-        return ca.Function("nhmech_advance", held, [x_next, health, solved])
+        power, size = self._power(flow)(t, x, theta)
+        return ca.Function("nhmech_advance", held, [x_next, health, solved, power <= KEPT * size])
 
     def _corrections(self, flow: Flow) -> ca.Function:
         """(z, t, x, u, theta, dt, newton) -> z, size of the correction; z is the mean rate."""
@@ -91,15 +96,33 @@ class DiscreteGradient:
         found = ca.substitute([energy, ca.densify(mass)], [raw], [_project(flow, t, x, theta)])
         return ca.Function("nhmech_energy", [t, x, theta], found, {"cse": True})
 
-    def _form(self, flow: Flow) -> ca.Function:
-        """(t, x, theta) -> M, R (nconf, nxi), J (nxi, nxi)."""
+    def _power(self, flow: Flow) -> ca.Function:
+        """(t, x, theta) -> |dE/dt| = |xi . g|, and 1 + |E| with the sizes of its terms."""
+        t, x, _, theta, _ = flow.arguments(ca.SX)
+        xi, energy = flow.state_vector.split(x)[1], self._energy(flow)(t, x, theta)[0]
+        parts = self._balance(flow)(t, x, theta)
+        return ca.Function("nhmech_power", [t, x, theta], [
+            ca.fabs(ca.dot(xi, sum(parts))),
+            1 + ca.fabs(energy) + ca.dot(ca.fabs(xi), sum(map(ca.fabs, parts)))], {"cse": True})
+
+    def _balance(self, flow: Flow) -> ca.Function:
+        """(t, x, theta) -> M dxi/dt, R^T dE/dc, whose sum is g (nxi,)."""
         t, x, u, theta, _ = flow.arguments(ca.SX)
         vector, nconf = flow.state_vector, flow.state_vector.nconf
         energy, mass = self._energy(flow)(t, x, theta)
         moved, xi_rate = vector.split(flow.rate(t, x, ca.SX.zeros(u.numel(), 1), theta))
         moves = ca.jacobian(moved, x)[:, nconf:]
-        g = mass @ xi_rate + moves.T @ ca.gradient(energy, x)[:nconf]
-        slope = ca.jacobian(g, x)[:, nconf:]
+        return ca.Function("nhmech_balance", [t, x, theta], [
+            mass @ xi_rate, ca.densify(moves.T @ ca.gradient(energy, x)[:nconf])], {"cse": True})
+
+    def _form(self, flow: Flow) -> ca.Function:
+        """(t, x, theta) -> M, R (nconf, nxi), J (nxi, nxi)."""
+        t, x, u, theta, _ = flow.arguments(ca.SX)
+        vector, nconf = flow.state_vector, flow.state_vector.nconf
+        mass = self._energy(flow)(t, x, theta)[1]
+        moved = vector.split(flow.rate(t, x, ca.SX.zeros(u.numel(), 1), theta))[0]
+        moves = ca.jacobian(moved, x)[:, nconf:]
+        slope = ca.jacobian(sum(self._balance(flow)(t, x, theta)), x)[:, nconf:]
         return ca.Function("nhmech_form", [t, x, theta],
                            [mass, ca.densify(moves), ca.densify(slope - slope.T) / 3],
                            {"cse": True})

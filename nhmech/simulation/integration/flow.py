@@ -66,7 +66,7 @@ class Method(Protocol):
 
     def step(self, flow: Flow) -> ca.Function:
         """(t, x, u, theta, dt) -> x, health; of an implicit one also whether its equations were
-        solved (1 or 0)."""
+        solved (1 or 0), and of one that conserves energy whether forces did no work (1 or 0)."""
         ...
 
 

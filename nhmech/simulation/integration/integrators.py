@@ -216,12 +216,12 @@ def step_function(advance: ca.Function, bounds: Bounded | None = None,
     inputs = advance.sx_in() if advance.is_a("SXFunction") else advance.mx_in()
     symbol = type(inputs[0])
     side, guard = symbol.sym("side"), symbol.sym("guard")
-    x, health, *solved = advance(*inputs)
+    x, health, *met = advance(*inputs)
     if health.numel() == 1:
         health = ca.vertcat(0, health, guard)
     status = acceptance_function(x.numel())(x, health, side, guard)
-    for is_solved in solved:
-        status = ca.if_else(is_solved, status, int(Status.UNSOLVED))
+    for is_met, failure in zip(met, (Status.UNSOLVED, Status.WORKED)):
+        status = ca.if_else(is_met, status, int(failure))
     if bounds is not None:
         margins, codes = bounds
         reached = margins(inputs[0] + inputs[4], x, inputs[3]) <= 0
@@ -262,7 +262,8 @@ def symbols_of(function: ca.Function) -> list[ca.SX] | list[ca.MX]:
 @once
 def advance_function(equations: Equations, method: Method, kinematic: bool = False) -> ca.Function:
     """(t, x, u, theta, dt) -> x, health: a step of the method, then the projection; for an implicit
-    method also whether its equations were solved."""
+    method also whether its equations were solved, for one that conserves energy also whether forces
+    did no work."""
     return method.step(_flow(equations, kinematic, projection_function(equations),
                              lift_function(equations)))
 
