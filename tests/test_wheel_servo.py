@@ -106,6 +106,25 @@ def test_on_a_slope_it_holds_from_the_first_instant(name, yaw):
         assert pull == pytest.approx(weight * start.T_WB[2, 0], rel=1e-9)
 
 
+@pytest.mark.parametrize("tyre", ["passenger_car", "longitudinal.stiffness=2e3 lateral.stiffness="
+                                  "2e3 longitudinal.relaxation=0.1 lateral.relaxation=0.1"])
+def test_on_a_slope_it_holds_wheels_with_tyres_as_those_that_roll(tyre):
+    """By the same torques at first; wheels turn by millimetres while slip builds up, and the tyres
+    creep."""
+    name, hill = "differential_drive", nhmech.Ground.inclined(0.1)
+    rolling = shipped(name, hill)
+    tyred = shipped(name, hill, tyres=tyre)
+    servos = [WheelServo(vehicle, (0.0, 0.0, 0.0)) for vehicle in (tyred, rolling)]
+    first = [servo(0.0, Simulator(vehicle).reset()).values
+             for servo, vehicle in zip(servos, (tyred, rolling))]
+    assert first[0] == pytest.approx(first[1], rel=1e-9, abs=0)
+    simulator = Simulator(tyred, servos[0], dt=1e-3, control_period=0.01)
+    run = simulator.run(1.0, every=10)
+    radius = tyred.contacts[0].mount.wheel.radius
+    assert np.abs(run.angles * radius).max() < 3e-3
+    assert np.abs(run.q[:, 0] - run.q[0, 0]).max() < 1e-2
+
+
 def straight(vehicle, rate: float, duration: float, dt: float = 1e-3, start: float = 0.0,
              wrench=None):
     """Both wheels of a carriage told the same rate; the run, with the left wheel's rate."""

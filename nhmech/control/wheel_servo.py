@@ -21,7 +21,7 @@ from ..simulation.command import (
 )
 from ..simulation.state import State
 from ..symbolic.buffered import Buffered
-from ..vehicle.friction import as_commanded
+from ..vehicle.friction import as_rolling
 from ..vehicle.vehicle import Vehicle
 from .combinators import Combinator
 from .twist import Twist, TwistDrive
@@ -57,7 +57,8 @@ class WheelServo(Combinator):
     exp(-t/T). Constant loads that the model does not know are taken up by the integral: in steady
     motion the error is zero.
 
-    If wheels scrub by friction, J_j is at most five times the inertia felt while they slide.
+    If wheels scrub by friction or have tyres, J_j is at most five times the inertia felt while they
+    slide.
 
     A commanded position p* [rad] becomes the rate (p* - p) / (4 T), the cascade of a steering
     motor: both loops together are critically damped at 2 T. Commanded efforts pass; joints without
@@ -74,7 +75,8 @@ class WheelServo(Combinator):
     Parameters
     ----------
     vehicle
-        With driven wheels; where they scrub by friction, M is that of the mid-axle model.
+        With driven wheels; where they scrub by friction, M is that of the mid-axle model; where
+        they have tyres, that of wheels that roll.
     twist
         (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base, or a callable (t, state) ->
         twist; goes through `TwistDrive`.
@@ -110,7 +112,7 @@ class WheelServo(Combinator):
         super().__init__(commands)
         if not vehicle.driven:
             raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to control")
-        self.vehicle, self._model = vehicle, as_commanded(vehicle)
+        self.vehicle, self._model = vehicle, as_rolling(vehicle)
         self.time = read_time("time", time)
         self.joints = vehicle.driven
         self._places = [vehicle.algebroid.v_names.index(name) for name in self.joints]
@@ -120,18 +122,18 @@ class WheelServo(Combinator):
         weight = ca.substitute(s.force - bias, moving, ca.DM.zeros(moving.shape))
         self._at_rest = Buffered(ca.Function("at_rest", [s.t, s.q, s.theta], [
             ca.densify(mass), ca.densify(weight)], {"cse": True}), matrices=[0])
-        q = vehicle.configuration()
+        q = self._model.configuration()
         rates, effect, _ = self._motions(0.0, q)
         self.inertia = 1 / np.diag(effect)                                # J (nu,)
-        scrubs = self._model is not vehicle
-        if scrubs:
-            free = np.linalg.pinv(self._at_rest(0.0, q, vehicle.theta)[0], hermitian=True)
+        slides = self._model is not vehicle
+        if slides:
+            free = np.linalg.pinv(self._at_rest(0.0, q, self._model.theta)[0], hermitian=True)
             self.inertia = np.minimum(self.inertia, LIGHTEST / np.diag(free)[self._places])
         self.damping = np.array([vehicle.parameters.values[f"{name}.damping"]
                                  for name in self.joints])                # d (nu,)
         self.effort = np.array([vehicle.limits[name].effort for name in self.joints])
         # wheels that slide have rates of their own
-        self._is_redundant = not scrubs and np.linalg.matrix_rank(rates, RANK) < len(rates)
+        self._is_redundant = not slides and np.linalg.matrix_rank(rates, RANK) < len(rates)
         self._forget()
 
     def _motions(self, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -139,6 +141,7 @@ class WheelServo(Combinator):
         (nu, d); what a unit effort on each adds to the acceleration of each, B (nu, nu); and the
         accelerations at rest without efforts, a (nu,)."""
         model = self._model
+        q = q[:model.algebroid.nq]       # the deflections of tyres come last
         A = model.functions.rows(t, q, model.theta)[0]
         motions = kernel(A[list(model.frame.kept)])
         mass, weight = self._at_rest(t, q, model.theta)
