@@ -18,11 +18,12 @@ from .frame import AdaptedFrame, adapted_frame
 from .invariance import complete_lift
 from .symmetry_search import find_symmetry
 from .system import ConstrainedSystem, HasConstrained, require_constrained
-from .transported_momenta import shape_stability
+from .transported_momenta import paces, shape_stability
 
-# residual of dE = c . dJ at a relative equilibrium, relative to dE and its slope
+# residual of dE = c . dJ at a relative equilibrium, relative to dE and its change over the states
 STEADY = 1e-8
-DEFINITE = 1e-9     # smaller eigenvalues, relative to the largest, are undecided
+DEFINITE = 1e-9     # smaller eigenvalues, relative to the largest in equal units, count as zero
+DIGITS = 1e-13      # relative: a change of the state that is little more than rounding
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class EnergyMomentum:
         Name of an integral J_i -> c_i, with dE = c . dJ; none of transported momenta.
     eigenvalues
         Of the second variation on the kernel of all dJ, modulo the symmetries, ascending; of
-        momenta that are only transported, on the leaf on which they move with the shape.
+        momenta that are only transported, on the leaf on which they move with the shape. 0 are
+        those that are rounding in units in which all directions are alike.
     neutral
         Dimension of the symmetry directions that were divided out.
     """
@@ -52,9 +54,7 @@ class EnergyMomentum:
     def is_stable(self) -> bool:
         """Whether the second variation is definite, so that motions nearby stay near the group
         orbit of this one for ever. If it is not, stability is undecided."""
-        found = self.eigenvalues
-        least = DEFINITE * np.abs(found).max(initial=0.0)
-        return bool((found > least).all() or (found < -least).all())
+        return bool((self.eigenvalues > 0).all() or (self.eigenvalues < 0).all())
 
 
 @check_arguments
@@ -96,34 +96,50 @@ def energy_momentum(constrained: HasConstrained, q: ArrayLike, xi: ArrayLike,
     integrals = first_integrals(constrained)
     if not integrals or not integrals[0].has_energy:
         raise MechanicsError("this motion has no constant energy")
-    slopes, hessians = _expand(constrained, frame, integrals, place, speed)
-    if not np.isfinite(hessians).all():      # nor are slopes that grow beyond all bounds
-        raise MechanicsError("a conserved quantity is not finite there")
+    slopes, hessians, units, sizes = _expand(constrained, frame, integrals, place, speed)
     dE, dJ = slopes[0], slopes[1:]
     c = np.linalg.lstsq(dJ.T, dE, rcond=1e-9)[0]
-    left = np.abs(dE - c @ dJ).max(initial=0.0)
-    if left > STEADY * max(np.abs(part).max(initial=0.0) for part in (dE, hessians[0])):
+    left = np.abs(dE - c @ dJ)
+    reach = _reach(constrained, place, speed) / units
+    if left.max(initial=0.0) > STEADY * (np.abs(dE) + np.abs(hessians[0]) @ reach).max(initial=0.0):
         carried = _by_transport(constrained, frame, place, speed)
         if isinstance(carried, EnergyMomentum):
             return carried
         raise MechanicsError("this is no relative equilibrium of the integrals that were found: "
-                             f"dE = c . dJ fails by {left:.3g}; nor of momenta that the shape "
-                             f"carries along: {carried}")
+                             f"dE = c . dJ fails by {np.max(left / units) * sizes[0]:.3g}; nor of "
+                             f"momenta that the shape carries along: {carried}")
     kernel = null_space(dJ)
-    turned = _symmetry_directions(constrained, frame, dJ, place, speed).T
-    rest = kernel @ null_space(turned @ kernel, product_size(turned, kernel))
+    turned = _symmetry_directions(constrained, frame, place, speed) / units[:, None]
+    turned = turned @ null_space(dJ @ turned, product_size(dJ, turned))
+    rest = kernel @ null_space(turned.T @ kernel, product_size(turned.T, kernel))
     free = null_space(dJ.T)
     c = c + free @ _best(hessians, c, free, rest)
     second = hessians[0] - np.tensordot(c, hessians[1:], 1)
+    # the same directions in the units that were given
+    kernel, turned = np.linalg.qr(units[:, None] * kernel)[0], units[:, None] * turned
+    given = kernel @ np.linalg.svd(turned.T @ kernel)[2][kernel.shape[1] - rest.shape[1]:].T
     names = [integral.name for integral in integrals[1:]]
-    return EnergyMomentum(dict(zip(names, map(float, c))),
-                          np.linalg.eigvalsh(rest.T @ second @ rest),
-                          kernel.shape[1] - rest.shape[1])
+    return EnergyMomentum(
+        dict(zip(names, map(float, c * sizes[0] / sizes[1:]))),
+        _decided(np.linalg.eigvalsh(rest.T @ second @ rest), np.linalg.eigvalsh(
+            given.T @ (second * sizes[0] / np.outer(units, units)) @ given)),
+        kernel.shape[1] - rest.shape[1])
+
+
+def _decided(alike: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """The eigenvalues `given` of a form, ascending, with 0 for as many as are rounding `alike`, of
+    the same form in units in which all directions are alike: in all units as many are positive."""
+    least = DEFINITE * np.abs(alike).max(initial=0.0)
+    below, above = (alike < -least).sum(), (alike > least).sum()
+    place = np.arange(len(given))
+    return np.where((place < below) | (place >= len(given) - above), given, 0.0)
 
 
 def _by_transport(constrained: ConstrainedSystem, frame: AdaptedFrame, q: np.ndarray,
                   xi: np.ndarray) -> EnergyMomentum | str:
     """The method with transported momenta, or the reason why there are none, in words."""
+    from scipy.linalg import eigvalsh
+
     system, symbols = constrained.system, ca.SX.sym("xi", frame.nxi)
     velocity = ca.Function("velocity", [system.t, system.q, symbols, system.theta],
                            system.expand(ca.densify(frame.velocity(symbols))))
@@ -133,39 +149,81 @@ def _by_transport(constrained: ConstrainedSystem, frame: AdaptedFrame, q: np.nda
         second = shape_stability(found, q, v)
     except MechanicsError as reason:
         return str(reason)
-    return EnergyMomentum({}, np.linalg.eigvalsh(second), found.dim_vertical)
+    n = len(second) // 2
+    metric, hessian = second[:n, :n], second[n:, n:]
+    return EnergyMomentum({}, np.sort(np.concatenate([np.linalg.eigvalsh(metric), _decided(
+        eigvalsh(hessian, metric), np.linalg.eigvalsh(hessian))])), found.dim_vertical)
 
 
-def _expand(constrained: ConstrainedSystem, frame: AdaptedFrame,
-            integrals: Sequence[FirstIntegral], q: np.ndarray,
-            xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _expand(constrained: ConstrainedSystem, frame: AdaptedFrame, integrals: Sequence[FirstIntegral],
+            q: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, ...]:
     """First (k, n) and second (k, n, n) derivatives of the integrals by displacements along the
-    fibre and by xi."""
+    fibre and by xi, in units (n,) of these and (k,) of the integrals in which all are alike; and
+    these units."""
     system, space = constrained.system, constrained.system.algebroid
-    z = ca.SX.sym("z", space.nv + frame.nxi)
-    rho = ca.Function("rho", [system.q, system.theta], [ca.densify(space.anchor)])(
-        q, constrained.parameters)
-    place = space.normalise(ca.SX(ca.DM(q)) + rho @ z[:space.nv])
-    speed = ca.SX(ca.DM(xi)) + z[space.nv:]
+    z, place, speed = (ca.SX.sym("z", space.nv + frame.nxi), ca.SX.sym("q", space.nq),
+                       ca.SX.sym("xi", frame.nxi))
+    theta = ca.SX(ca.DM(constrained.parameters))
+    rho = ca.substitute(space.anchor, ca.vertcat(system.q, system.theta), ca.vertcat(place, theta))
+    near = space.normalise(place + rho @ z[:space.nv])
     symbols = ca.SX.sym("xi", frame.nxi)
     velocity = ca.Function("velocity", [system.t, system.q, symbols, system.theta],
                            system.expand(ca.densify(frame.velocity(symbols))))
-    theta = ca.SX(ca.DM(constrained.parameters))
-    v = velocity(constrained.moment, place, speed, theta)
-    slopes, hessians = [], []
+    v = velocity(constrained.moment, near, speed + z[space.nv:], theta)
+    derivatives = []
     for integral in integrals:
-        value = integral.value(constrained.moment, place, v, theta)
-        hessian, slope = ca.hessian(value, z)
-        both = ca.Function("expand", [z], [ca.densify(slope), ca.densify(hessian)])
-        slope, hessian = (part.full() for part in both(np.zeros(z.numel())))
-        slopes.append(slope.ravel())
-        hessians.append(hessian)
-    return np.array(slopes), np.array(hessians)
+        hessian, slope = ca.hessian(integral.value(constrained.moment, near, v, theta), z)
+        derivatives += [ca.densify(slope), ca.densify(hessian)]
+    both = ca.Function("expand", [z, place, speed], derivatives)
+
+    def at(q: np.ndarray, xi: np.ndarray) -> list[np.ndarray]:
+        found = [part.full() for part in both(0, q, xi)]
+        return [np.array(found[::2])[..., 0], np.array(found[1::2])]
+
+    slopes, hessians = found = at(q, xi)
+    if not np.isfinite(hessians).all():      # nor are slopes that grow beyond all bounds
+        raise MechanicsError("a conserved quantity is not finite there")
+    beside = at(space.normalise(q * (1 + DIGITS * np.cos(np.arange(len(q))))),
+                xi * (1 + DIGITS * np.sin(np.arange(len(xi)))))
+    mass = ca.Function("mass", [system.t, system.q, system.v, system.theta], system.expand(
+        ca.densify(ca.diag(system.mass_and_bias()[0]))))
+    units = _equal_units(
+        mass(constrained.moment, q, np.zeros(space.nv), constrained.parameters).full().ravel(),
+        *(np.where(np.abs(one - other) < 0.01 * np.abs(one), one, 0.0)
+          for one, other in zip(found, beside)))
+    slopes, hessians = slopes * units, hessians * np.outer(units, units)
+    sizes = np.array([np.abs(hessians[0]).max(initial=0.0),
+                      *np.abs(slopes[1:]).max(axis=1, initial=0.0)])
+    sizes[sizes == 0] = 1.0
+    return slopes / sizes[:, None], hessians / sizes[:, None, None], units, sizes
 
 
-def _symmetry_directions(constrained: ConstrainedSystem, frame: AdaptedFrame, dJ: np.ndarray,
-                         q: np.ndarray, xi: np.ndarray) -> np.ndarray:
-    """(n, k) directions of the symmetries that stay on the levels of the integrals."""
+def _equal_units(mass: np.ndarray, slopes: np.ndarray, hessians: np.ndarray) -> np.ndarray:
+    """Units (n,) of displacements and speeds: such as have the same kinetic energy, in a unit of
+    time in which the integrals depend as much on the ones as on the others."""
+    nv = len(mass)
+    inertia = np.concatenate([mass, np.diag(hessians[0])[nv:]])
+    units = np.where(inertia > 0, inertia, 1.0) ** -0.5
+    times = []
+    for k, (slope, hessian) in enumerate(zip(slopes * units, hessians * np.outer(units, units))):
+        both, mixed, rest, place, speed = (np.abs(part).max(initial=0.0) for part in (
+            hessian[:nv, :nv], hessian[:nv, nv:], hessian[nv:, nv:], slope[:nv], slope[nv:]))
+        times += [(rest ** 0.5, both ** 0.5), (mixed, both), (rest, mixed)]
+        times += [(speed, place)] if k else []       # the slope of the energy is zero at rest
+    units[:nv] *= np.median([one / other for one, other in times if one and other] or [1.0])
+    return units
+
+
+def _reach(constrained: ConstrainedSystem, q: np.ndarray, xi: np.ndarray) -> np.ndarray:
+    """How far states go, (n,): displacements along the fibre that change q by itself, and xi."""
+    pace = paces(constrained, q, ca.SX.eye(constrained.system.algebroid.nv))
+    return np.concatenate([np.divide(1.0, pace, out=np.zeros(len(pace)), where=pace > 0),
+                           np.abs(xi)])
+
+
+def _symmetry_directions(constrained: ConstrainedSystem, frame: AdaptedFrame, q: np.ndarray,
+                         xi: np.ndarray) -> np.ndarray:
+    """(n, k) directions of the symmetries."""
     system = constrained.system
     n = system.algebroid.nv + frame.nxi
     try:
@@ -178,8 +236,7 @@ def _symmetry_directions(constrained: ConstrainedSystem, frame: AdaptedFrame, dJ
     directions = ca.Function("directions", [system.t, system.q, symbols, system.theta], [
         ca.densify(ca.substitute(ca.horzcat(*moved), system.v,
                                  ca.densify(frame.velocity(symbols))))])
-    found = directions(constrained.moment, q, xi, constrained.parameters).full()
-    return found @ null_space(dJ @ found, product_size(dJ, found))
+    return directions(constrained.moment, q, xi, constrained.parameters).full()
 
 
 def _best(hessians: np.ndarray, c: np.ndarray, free: np.ndarray, rest: np.ndarray) -> np.ndarray:

@@ -6,11 +6,14 @@ import casadi as ca
 import numpy as np
 
 from ..errors import MechanicsError
+from .invariance import random_states
 from .nonholonomic_connection import NonholonomicConnection, nonholonomic_connection
 from .symmetry import Symmetry
+from .system import ConstrainedSystem
 
 PURE = 1e-9        # relative tolerance of terms in the momentum equation other than transport
-STEADY = 1e-8      # tolerance of the force on the shape, relative to its slope
+STEADY = 1e-8      # tolerance of the force on the shape, relative to its change over the shapes
+STATES = 8         # at which the momentum equation is looked at
 
 
 def shape_stability(symmetry: Symmetry, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -32,60 +35,92 @@ def shape_stability(symmetry: Symmetry, q: np.ndarray, v: np.ndarray) -> np.ndar
     slope = [ca.jacobian(ca.substitute(ca.gradient(rate[b], xi), xi, ca.SX.zeros(xi.shape)), p)
              for b in range(p.numel())]
     transport = [ca.vertcat(*[part[a, :] for part in slope]) for a in range(xi.numel())]
-    pure = sum((xi[a] * (D @ p) for a, D in enumerate(transport)), ca.SX(p.numel(), 1))
     lagrangian = system.require_lagrangian("shape_stability")
     rest = ca.substitute(lagrangian, system.v, ca.SX.zeros(system.v.shape))
-    inverse = ca.solve(made.inertia, p)
-    U = ca.dot(p, inverse) / 2 - rest
+    U = ca.vertcat(ca.dot(p, ca.solve(made.inertia, p)) / 2, -rest)       # its two parts
 
     def nabla(f: ca.SX, a: int) -> ca.SX:
         along = system.algebroid.anchor @ made.horizontal[:, a]
         return ca.jtimes(f, system.q, along) + ca.jtimes(f, p, transport[a] @ p)
 
     n = xi.numel()
+    pull = [D @ p for D in transport]
+    check = ca.Function("check", [system.q, xi, p, system.theta], [ca.densify(part) for part in (
+        rate, _row(p, pull), _row(p, [nabla(pull[b], a) for b in range(n) for a in range(n)]))])
+    _require_transport(made, symmetry.constrained, check)
+    if not n:
+        raise MechanicsError("there is no shape that could carry them")
+    here = _momenta(made, symmetry.constrained, q, v)
     first = [nabla(U, a) for a in range(n)]
-    second = ca.SX(n, n)
-    turns = []
-    for a in range(n):
-        for b in range(n):
-            second[a, b] = nabla(first[b], a)
-            turns.append(nabla(transport[b] @ p, a) - nabla(transport[a] @ p, b))
-    inputs = [system.q, xi, p, system.theta]
-    check = ca.Function("check", inputs, [ca.densify(part) for part in (
-        rate - pure, rate, ca.vertcat(*turns),
-        ca.vertcat(*[transport[a] @ p for a in range(n)], p))])
-    _require_transport(symmetry, check, n, p.numel())
-    here = _momenta(symmetry, made, v, q)
-    values = ca.Function("values", [system.q, p, system.theta], [ca.densify(part) for part in (
-        ca.vertcat(*first), second, made.metric)])
-    force, hessian, metric = (part.full() for part in values(q, here, theta))
-    if np.abs(force).max() > STEADY * np.abs(hessian).max():
+    second = [nabla(first[b], a) for b in range(n) for a in range(n)]
+    values = ca.Function("values", [system.q, p, system.theta], [
+        ca.densify(part) for part in (_row(U, first), _row(U, second), made.metric)])
+    forces, hessians, metric = (part.full() for part in values(q, here, theta))
+    hessian = hessians.sum(axis=0).reshape(n, n)
+    hessian[np.abs(hessian) <= PURE * np.abs(hessians).sum(axis=0).reshape(n, n)] = 0.0
+    force, pace = np.abs(forces.sum(axis=0)), paces(symmetry.constrained, q, made.horizontal)
+    reach = np.divide(1.0, pace, out=np.zeros(n), where=pace > 0)
+    if not np.all(force <= STEADY * (np.abs(forces).sum(axis=0) + np.abs(hessian) @ reach)):
         raise MechanicsError("this is not a relative equilibrium: the force on the shape is "
-                             f"{np.abs(force).max():.3g}")
+                             f"{force.max():.3g}")
     return np.block([[metric, np.zeros((n, n))], [np.zeros((n, n)), (hessian + hessian.T) / 2]])
 
 
-def _require_transport(symmetry: Symmetry, check: ca.Function, n: int, momenta: int) -> None:
-    rng = np.random.default_rng(0)
-    for place in symmetry.constrained.configurations:
-        other, size, way, scale = (np.abs(part.full()).max(initial=0.0) for part in check(
-            place, rng.normal(size=n), rng.normal(size=momenta), symmetry.constrained.parameters))
-        if not other <= PURE * size + PURE * PURE * scale:
+def _row(like: ca.SX, columns: list[ca.SX]) -> ca.SX:
+    return ca.horzcat(ca.SX(like.numel(), 0), *columns)
+
+
+def paces(constrained: ConstrainedSystem, q: np.ndarray, sections: ca.SX) -> np.ndarray:
+    """How much of itself the configuration changes per unit of each section, (k,): of the largest
+    values of its entries at q and at samples that are given, or of 1 if that is more."""
+    system, samples = constrained.system, constrained.samples
+    fields = ca.Function("fields", [system.q, system.theta], [
+        ca.densify(system.algebroid.anchor @ sections)])(q, constrained.parameters).full()
+    usual = np.ones(q.size) if samples is None else np.abs(samples).max(axis=0)
+    extents = np.maximum(np.abs(q), usual)
+    extents[extents == 0] = 1.0
+    return np.abs(fields / extents[:, None]).max(axis=0, initial=0.0)
+
+
+def _split(made: NonholonomicConnection, constrained: ConstrainedSystem) -> ca.Function:
+    """(q, v, theta) -> xi, p."""
+    system = constrained.system
+    return ca.Function("split", [system.q, system.v, system.theta], [ca.densify(part) for part in (
+        ca.solve(made.metric, made.horizontal.T @ system.momentum),
+        made.vertical.T @ system.momentum)])
+
+
+def _require_transport(made: NonholonomicConnection, constrained: ConstrainedSystem,
+                       check: ca.Function) -> None:
+    split, theta = _split(made, constrained), constrained.parameters
+    unit = ca.SX.eye(constrained.system.algebroid.nv)
+    for _, q, v, _ in random_states(constrained, STATES):
+        xi, p = (part.full().ravel() for part in split(q, v, theta))
+        rate, pull, turns = (part.full() for part in check(q, xi, p, theta))
+        pace, n = paces(constrained, q, made.horizontal), len(xi)
+        other = np.abs(rate.ravel() - pull @ xi)
+        size = np.abs(pull) @ np.abs(xi) + np.abs(p) * (paces(constrained, q, unit) @ np.abs(v))
+        if not np.all(other <= PURE * size):
             raise MechanicsError("the momenta are not merely transported: their rates have terms "
-                                 f"other than xi p ({other:.3g} of {size:.3g})")
-        if not way <= PURE * scale:
+                                 f"other than xi p ({other.max():.3g} of {size.max():.3g})")
+        turns = turns.reshape(len(p), n, n)
+        way = np.abs(turns - turns.swapaxes(1, 2))
+        size = np.abs(turns) + (np.abs(pull)[..., None] + np.multiply.outer(np.abs(p), pace / 2)[
+            ..., None]) * pace
+        if not np.all(way <= PURE * (size + size.swapaxes(1, 2))):
             raise MechanicsError("transported momenta depend on the path of the shape, by "
-                                 f"{way:.3g}, so there is no leaf")
+                                 f"{way.max():.3g}, so there is no leaf")
 
 
-def _momenta(symmetry: Symmetry, made: NonholonomicConnection, v: np.ndarray,
-             q: np.ndarray) -> np.ndarray:
+def _momenta(made: NonholonomicConnection, constrained: ConstrainedSystem, q: np.ndarray,
+             v: np.ndarray) -> np.ndarray:
     """p at (q, v). Raises `MechanicsError` if the shape moves."""
-    system, theta = symmetry.constrained.system, symmetry.constrained.parameters
-    evaluate = ca.Function("p", [system.q, system.v, system.theta],
-                           [ca.densify(made.vertical.T @ system.momentum)])
-    p = evaluate(q, v, theta).full().ravel()
-    steady = made.velocity(q, np.zeros(len(made.names)), p, theta).full().ravel()
-    if np.abs(steady - v).max() > STEADY * np.abs(v).max():
+    theta = constrained.parameters
+    xi, p = (part.full().ravel() for part in _split(made, constrained)(q, v, theta))
+    system = constrained.system
+    twice = ca.Function("twice", [system.q, system.v, system.theta], [
+        ca.dot(system.momentum, system.v), made.metric])
+    energy, metric = (part.full() for part in twice(q, v, theta))
+    if xi @ metric @ xi > STEADY ** 2 * energy:
         raise MechanicsError("this is not a relative equilibrium: its shape moves")
     return p
