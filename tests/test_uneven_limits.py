@@ -13,6 +13,7 @@ from test_limits import MU, WITHIN, B, G, H, L, M, R, X, wheeled
 import nhmech
 from nhmech import Wheel
 from nhmech.analysis import Cause, lift_acceleration, limits
+from nhmech.analysis.contact_load import contact_load
 from nhmech.analysis.demand import steady_turn
 from nhmech.analysis.friction import known_coefficients
 from nhmech.analysis.limits import _Judge
@@ -65,6 +66,24 @@ def test_at_rest_on_a_slope_the_ground_carries_the_weight(uphill):
     weight = G * sum(inertia.mass for inertia in vehicle.model.inertias)
     up = np.array([*uphill, 1.0]) / np.linalg.norm([*uphill, 1.0])
     np.testing.assert_allclose(load.axes.T @ load.split, weight * up, rtol=0, atol=1e-9 * weight)
+
+
+def test_what_stands_in_a_corner_presses_on_all_wheels():
+    """A plane through its loads would have the far wheel pull; at rest it is what a state asks for.
+    """
+    parts, wheels = [link("base", 6.0, com=(0.7, 0.6, 0.1))], []
+    for i, (x, y) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1))):
+        parts += [link(f"wheel{i}", 0.1), joint(f"j{i}", "base", f"wheel{i}", (x, y, 0.1))]
+        wheels.append(Wheel(f"j{i}", "disc", 0.1, driven=True))
+    vehicle = nhmech.load(robot(*parts), wheels=wheels, skid=1.5)
+    demand = steady_turn(vehicle, 0.0)
+    load, _ = demand.load()
+    normals = [force for (_, way), force in zip(load.names, load.split) if way == "normal"]
+    assert load.supported and min(normals) >= 0 and sum(normals) == pytest.approx(6.4 * G)
+    shortest = load.split - load.kernel @ (load.kernel.T @ load.split)
+    assert shortest.min() < -0.1
+    there = contact_load(vehicle, 0.0, demand.q, np.zeros(vehicle.algebroid.nv), np.zeros(4))
+    np.testing.assert_allclose(load.split, there.split, atol=1e-9)
 
 
 def test_the_standard_circle_is_of_one_metre_at_one_metre_per_second():
