@@ -190,7 +190,7 @@ def test_a_disc_that_falls_flat_stops_an_adaptive_run_too():
     run = caught.value.trajectory
     assert len(run) > 100 and np.all(np.diff(run.t) > 0)
     np.testing.assert_allclose(np.diff(run.t)[:-1], 1e-3, rtol=1e-9)
-    np.testing.assert_allclose(run.energy, run.energy[0], rtol=1e-8)
+    np.testing.assert_allclose(run.energy, run.energy[0], rtol=1e-12)
 
 
 def end(name: str, **start) -> np.ndarray:

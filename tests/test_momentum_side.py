@@ -200,7 +200,7 @@ def test_any_space_and_any_forms():
                                 np.vstack([F.T @ dH, np.zeros((2, 1))]), rcond=None)[0]
         np.testing.assert_allclose(X, asked, rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(P @ free, X, rtol=1e-10, atol=1e-10)
-        np.testing.assert_allclose(P @ P, P, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(P @ P, P, rtol=1e-9, atol=1e-11)
         assert np.abs(phi @ P).max() < 1e-10
 
 

@@ -139,7 +139,8 @@ def test_the_summary_of_a_vehicles_run_begins_and_ends_with_its_pose(run):
         assert [found[name][axis] for axis in ("x", "y", "yaw")] == [*map(float, pose)]
         assert {column: found[name][column] for column in run.columns()} == {
             column: values.values[k] for column, values in run.columns().items()}
-    assert (found["start"]["x"], found["start"]["yaw"]) == pytest.approx((0.4, 0.5), rel=1e-12)
+    assert (found["start"]["x"], found["start"]["yaw"]) == pytest.approx((0.4, 0.5), rel=1e-12,
+                                                                         abs=0)
     assert found["end"]["yaw"] > 0.6 and "phases" not in found
     assert found["residuals"] == dict(zip(("rows", "heights"), residuals(run)))
 

@@ -368,7 +368,7 @@ def test_joint_positions_are_reached():
     beyond.reset()
     last = car.joint_positions(beyond.run(4.0).q[-1])["front_left_steering_joint"]
     assert last == pytest.approx(car.description.limits["front_left_steering_joint"].upper,
-                                 abs=1e-11)
+                                 abs=1e-9)
 
 
 def test_limits_of_effort_and_velocity_cut_the_command():

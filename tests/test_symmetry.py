@@ -362,10 +362,10 @@ def test_combinations_that_vanish_are_found_in_any_units(units):
     rng = np.random.default_rng(1)
     rates = rng.normal(size=(8, 2)) @ null_space(ROWS).T * units
     found = null_combinations(rates, np.abs(rates))
-    np.testing.assert_allclose(found * units / units[[0, 1, 3], None], ROWS, atol=1e-9)
+    np.testing.assert_allclose(found * units / units[[0, 1, 3], None], ROWS, rtol=0, atol=1e-11)
     alone = null_combinations(np.column_stack([rates, np.zeros(8)]),
                               np.column_stack([np.abs(rates), np.zeros(8)]))
-    np.testing.assert_allclose(alone[-1], [0, 0, 0, 0, 0, 1], atol=1e-12)
+    np.testing.assert_allclose(alone[-1], [0, 0, 0, 0, 0, 1], rtol=0, atol=1e-12)
     near = rates.copy()
     near[:, 0] *= 1 + 1e-6
     assert len(null_combinations(near, np.abs(near))) == 3 and len(null_combinations(
