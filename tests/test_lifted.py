@@ -16,6 +16,7 @@ from nhmech.compile.compiler import find_compiler
 from nhmech.control.demo import DemoDrive
 from nhmech.simulation.contact.force_reader import ForceReader
 from nhmech.urdf.notice import NoticeKind
+from nhmech.view.report import report_html
 
 WHEELS = "left_wheel_joint", "right_wheel_joint"
 
@@ -247,6 +248,17 @@ def test_validity_is_that_of_the_run():
     assert kinematic.notices == ()
     with pytest.raises(InputError, match="kinematic"):
         kinematic.validity    # noqa: B018 (a property that raises)
+
+
+def test_what_falls_over_at_rest_is_told_so_once():
+    """Before the run, with where its centre of mass is; the summary says why it ended."""
+    told = command_line("run", "differential_drive", "--duration", 0.1, "--payload", "40@-1,0,0.3")
+    assert told.output.count("notice   ") == 1
+    assert told.stdout.startswith("stopped  event: lift-off")
+    assert "outside the contacts on the rear side: the vehicle falls over at rest" in told.stderr
+    page = report_html(Simulator(shipped("differential_drive").with_parameters(
+        {"payload.mass": 40.0, "payload.x": -1.0})).run(0.1))
+    assert page.count("falls over at rest") == 1 and "tips at rest" not in page
 
 
 def test_the_summary_leads_with_it(tmp_path):

@@ -33,10 +33,13 @@ def print_summary(trajectory: Trajectory, failed: bool = False) -> dict[str, Any
     return its `analysis.run_summary`. `failed`: whether it stopped by a failure, which has been
     reported already."""
     from ..analysis.run_summary import run_summary
+    from ..urdf.notice import unsaid
 
     found = run_summary(trajectory)
     end = found["end"]
-    print_rows("notice", *(notice.command_line for notice in trajectory.notices))
+    vehicle = trajectory.simulated.vehicle
+    said = () if vehicle is None else vehicle.notices
+    print_rows("notice", *(one.command_line for one in unsaid(trajectory.notices, said)))
     print_rows("stopped", "by a failure" if failed else
                f"{trajectory.stop} at t = {trajectory.t[-1]:.6g} s")
     print_rows("end", f"x {end['x']:+.4f} m  y {end['y']:+.4f} m  "

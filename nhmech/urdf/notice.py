@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -70,6 +70,7 @@ class NoticeKind(str, Enum):
     INERTIA_SCALE = "inertia scale"
     # a run
     LIFTED = "lifted"
+    TIPS = "tips at rest"
     NOT_PRESSED = "not pressed"
     TWIST_RESIDUAL = "twist residual"
     COARSE_STEPS = "coarse steps"
@@ -108,3 +109,10 @@ class Notice(Statement):
         """The notice from `as_dict`. Raises `ValueError` and `KeyError` for anything else."""
         remedy = Remedy(found["python"], found["command"]) if "python" in found else None
         return cls(NoticeKind(found["kind"]), found["text"], remedy)
+
+
+def unsaid(notices: Sequence[Notice], said: Sequence[Notice]) -> list[Notice]:
+    """The notices about a run, without what those `said` about its vehicle made known: one whose
+    centre of mass is outside its contacts tips at rest."""
+    falls = any(notice.kind is NoticeKind.UNSUPPORTED_CENTRE for notice in said)
+    return [notice for notice in notices if not (falls and notice.kind is NoticeKind.TIPS)]

@@ -14,6 +14,7 @@ from ..ctrl_c import hear_ctrl_c
 from ..paths import replace_file
 from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
+from ..urdf.notice import unsaid
 from ..vehicle.vehicle import Vehicle
 from ..version import __version__
 from . import report_page as html
@@ -45,9 +46,9 @@ def report_html(trajectory: Trajectory, *, name: str = "",
     title, below = report_title(simulated)
     length = f"{trajectory.t[-1] - trajectory.t[0]:.4g} s in {len(trajectory)} recorded states"
     under = " · ".join(filter(None, [below, length, f"stopped by {trajectory.stop}", name]))
-    notices = [] if vehicle is None else [str(notice) for notice in vehicle.notices]
+    notices = [] if vehicle is None else [*vehicle.notices]
     if trajectory.is_system_known:
-        notices += [str(notice) for notice in trajectory.notices]
+        notices += unsaid(trajectory.notices, notices)
     slid = trajectory.settings.get("mu", {})
     constraints = html.pairs(describe_constraints(trajectory, simulated))
     body = [html.verdict_box(judged.kind, judged.headline, judged.details),
@@ -55,7 +56,8 @@ def report_html(trajectory: Trajectory, *, name: str = "",
             "" if vehicle is None else contact_table(vehicle, judged, slid),
             html.columns([
                 *report_figures(trajectory, simulated, judged, error, mu),
-                html.section("Constraints", constraints, html.notes(notices) if notices else ""),
+                html.section("Constraints", constraints,
+                             html.notes([*map(str, notices)]) if notices else ""),
                 html.section("How it was run", html.pairs(settings_table(trajectory)))])]
     return html.page(title, under, body, _footer(trajectory, judged))
 

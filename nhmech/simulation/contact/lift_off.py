@@ -193,7 +193,7 @@ def lift_notice(vehicle: Vehicle, t: np.ndarray, q: np.ndarray,
     loads = _loads_at_rest(vehicle, t[first], q[first], np.flatnonzero(
         [c.is_normal for c in vehicle.contact_rows]))
     tips = bool(loads.min() < -ROUNDING * _largest(loads))
-    return Notice(NoticeKind.LIFTED,
+    return Notice(NoticeKind.TIPS if tips else NoticeKind.LIFTED,
                   "ideal rolling is not valid where normal forces are negative: from t = "
                   f"{t[first]:.6g} s ({at[0]}), in {100 * pulls.mean():.3g} % of the recorded "
                   f"moments; most at t = {t[worst]:.6g} s, {at[1]} with {-normal[worst].min():.3g} "
