@@ -133,6 +133,34 @@ def test_a_free_joint_starts_where_its_limits_let_it(kind, lower, upper, follows
     assert read_joint(vehicle.model, said, "lead") == 1.5
 
 
+@pytest.mark.parametrize("given, arm", [
+    ({}, 0.0), ({"arm": 0.3}, 0.3), ({"fore": -0.5}, 0.3), ({"hand": -1.5}, 0.3),
+    ({"arm": 0.3, "hand": -1.5}, 0.3)])
+def test_joints_that_mimic_others_are_where_they_belong(given, arm):
+    """fore = 0.1 - 2 arm, hand = 3 fore, whatever speeds are independent: a run starts where it
+    was told to, and no joint that is named moves."""
+    def turning(name: str, parent: str, child: str, mimic: str = "") -> str:
+        return joint(name, parent, child, (0, 0, 0.2), axis=(0, 1, 0), kind="revolute", more=(
+            f'<limit lower="-3" upper="3" effort="9" velocity="9"/>{mimic}'))
+
+    text = robot(
+        link("base"), link("wheel"), joint("roll", "base", "wheel"), link("a"), link("f"),
+        link("h"), turning("arm", "base", "a"),
+        turning("hand", "f", "h", '<mimic joint="fore" multiplier="3"/>'),
+        turning("fore", "a", "f", '<mimic joint="arm" multiplier="-2" offset="0.1"/>'))
+    expected = {"arm": arm, "fore": 0.1 - 2 * arm, "hand": 0.3 - 6 * arm}
+    for speed in ("arm", "fore", "hand"):
+        vehicle = nhmech.load(text, wheels=[Wheel("roll", "disc", 0.1)], free=["arm"], speeds=(
+            "roll", speed, "yaw_rate", "roll_rate", "pitch_rate"))
+        simulator = nhmech.Simulator(vehicle)
+        for found in (vehicle.joint_positions(vehicle.configuration(joints=given)),
+                      simulator.reset(joints=given).joint_position):
+            assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(InputError, match="'fore' = 0.2 mimics 'arm' = 0.3, .* it must be -0.5; "
+                                         "name fewer joints"):
+        vehicle.configuration(joints={"arm": 0.3, "fore": 0.2})
+
+
 def test_joints_that_are_held_or_unknown_are_named():
     vehicle = stacker(locked={"turret": 0.25}, free=("rail",))
     for name, words in (("turret", "joint 'turret' is held at 0.25"),

@@ -136,7 +136,7 @@ def _find_posing(context: BuildContext, contacts: Sequence[Contact]) -> Posing:
     standing = placer.place(placer.upright(pin.neutral(model)), support)
     return Posing(placer, support, find_axles(context, contacts, standing),
                   _find_gauge(context, contacts), np.array(context.ground.point),
-                  description.locked, turned, _find_starts(description))
+                  description.locked, turned, _find_starts(description), description.mimic)
 
 
 def _find_starts(description: Description) -> dict[str, float]:

@@ -14,6 +14,7 @@ import pinocchio as pin
 from ..attitude import attitude
 from ..checks import are_degrees, as_numbers, read_mapping, read_number
 from ..errors import REPR, InputError, ModelError, Remedy, did_you_mean, listed
+from ..urdf.description import Mimic
 from .couplings import Steering
 from .model import read_joint, upright, write_joint
 from .placement import Placer, Support
@@ -48,6 +49,7 @@ class Posing:
     locked: Mapping[str, float]  # joint -> position [rad, m]
     turned: frozenset[str]  # joints whose position is an angle, without the wheels' own
     at_limits: dict[str, float]  # those that cannot start at zero -> nearest limit [rad, m]
+    mimics: tuple[Mimic, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Posing of {listed(self.placer.names, REPR)}>"
@@ -82,7 +84,7 @@ class Posing:
                                  f"{{{name!r}: {radians(position):.6g}}}")
         q = pin.neutral(model)
         base = self._base(pose)
-        for name, position in (self.at_limits | self.follow(joints)).items():
+        for name, position in self._mimicked(self.follow(joints)).items():
             write_joint(model, q, name, position)
         if self.gauge is not None:
             base = self._level(self.gauge, q, base)
@@ -104,6 +106,30 @@ class Posing:
                                  f"{joints[name]:.6f} rad, with the leader(s) it must be "
                                  f"{angles[name]:.6f}; name fewer joints")
         return {**joints, **angles}
+
+    def _mimicked(self, given: Mapping[str, float]) -> dict[str, float]:
+        """Positions of all joints that are not at zero, those that mimic others included; a
+        follower that is given alone leads its leader. Steered joints that are linked have their
+        angles already."""
+        steered = {axle.steering for axle in self.steering.steered}
+        links = [m for m in self.mimics if not {m.joint, m.leader} <= steered]
+        found, led = dict(given), {m.joint for m in links}
+        # first along the chains of those that are given, then along the others
+        for rest in ({}, {m.leader: self.at_limits.get(m.leader, 0.0) for m in links
+                          if m.leader not in led}):
+            found = rest | found
+            for m in links * len(links):
+                if m.leader in found:
+                    found.setdefault(m.joint, m.multiplier * found[m.leader] + m.offset)
+                elif m.joint in found and m.multiplier:
+                    found[m.leader] = (found[m.joint] - m.offset) / m.multiplier
+        for m in links:
+            wanted = m.multiplier * found[m.leader] + m.offset
+            if abs(found[m.joint] - wanted) > MEETING * max(1.0, abs(wanted)):
+                raise InputError(f"joint {m.joint!r} = {found[m.joint]:g} mimics {m.leader!r} = "
+                                 f"{found[m.leader]:g}, with which it must be {wanted:g}; name "
+                                 "fewer joints")
+        return self.at_limits | found
 
     def _level(self, gauge: Gauge, q: np.ndarray, base: pin.SE3) -> pin.SE3:
         """Moves the rotation of the root about the axle into the spin joint, so that its axis
