@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from shlex import quote
 
 import casadi as ca
 import numpy as np
@@ -61,7 +62,7 @@ def compiler_of(monkeypatch, tmp_path):
 def test_the_virtual_machine_serves_until_the_code_is_there(in_the_background, compiler_of,
                                                             tmp_path):
     """The motion is the same to rounding, whoever took which step."""
-    compiler_of(f'while [ ! -e {tmp_path / "go"} ]; do sleep 0.01; done\nexec cc "$@"')
+    compiler_of(f'while [ ! -e {quote(str(tmp_path / "go"))} ]; do sleep 0.01; done\nexec cc "$@"')
     simulator = Simulator(shipped("ackermann_car"))
     start = dict(joints={"front_left_steering_joint": 0.3}, xi={"rear_left_wheel_joint": 2.0})
     simulator.reset(**start)
@@ -105,7 +106,7 @@ def test_a_loop_does_not_wait_for_what_it_watches_either(in_the_background, comp
     """A function that is asked at one point each step, such as the forces on wheels."""
     monkeypatch.setattr(pointwise, "LOOK", 1)
     monkeypatch.setattr(pointwise, "BUILD", 2)
-    compiler_of(f'while [ ! -e {tmp_path / "go"} ]; do sleep 0.02; done; exec cc "$@"')
+    compiler_of(f'while [ ! -e {quote(str(tmp_path / "go"))} ]; do sleep 0.02; done; exec cc "$@"')
     x = ca.SX.sym("x")
     square = pointwise.Pointwise(ca.Function("square", [x], [x ** 2]))
     for value in range(5):
@@ -193,7 +194,7 @@ ENDS = {
 @pytest.mark.parametrize("end", ENDS)
 def test_no_compiler_outlives_the_process(end, in_the_background, compiler_of, tmp_path):
     """A program that ends while code is compiled ends at once, and leaves no folder behind."""
-    compiler_of(f'echo $$ >> {tmp_path}/pids\nsleep 600')
+    compiler_of(f'echo $$ >> {quote(str(tmp_path / "pids"))}\nsleep 600')
     code = textwrap.dedent("""
         import os, sys, time
         from nhmech.compile.background import begin_build

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from shlex import quote
 
 import casadi as ca
 import numpy as np
@@ -253,7 +254,8 @@ def fake_compiler(folder: Path, script: str) -> Path:
 def test_cc_is_respected(private, compiler_of, tmp_path):
     real = find_compiler().path
     path = fake_compiler(tmp_path, '[ "$1" = --version ] && echo mine 1.0 && exit 0\n'
-                                   f'echo "$@" >> {tmp_path}/log\nexec {real} "$@"')
+                                   f'echo "$@" >> {quote(str(tmp_path / "log"))}\n'
+                                   f'exec {real} "$@"')
     compiler = compiler_of(str(path))
     assert (compiler.path, compiler.version, compiler.words) == (str(path), "mine 1.0", ())
     default_cache().library(CODE, compiler, 1)

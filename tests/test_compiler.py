@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 from contextlib import contextmanager
+from shlex import quote
 from types import SimpleNamespace
 
 import pytest
@@ -152,6 +153,19 @@ def test_the_first_line_is_the_version(tmp_path, monkeypatch):
         monkeypatch.setenv("CC", str(script))
         find_compiler.cache_clear()
         assert find_compiler() == Compiler(str(script), version)
+    find_compiler.cache_clear()
+
+
+@pytest.mark.parametrize("words", [(), ("-pipe", "-g")])
+def test_the_path_of_a_compiler_may_have_blanks(words, tmp_path, monkeypatch):
+    """Alone it is one word, as in the environment of other programs; with words it is quoted."""
+    script = tmp_path / "my tools" / "cc"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\necho cc 1.0\n")
+    script.chmod(0o700)
+    monkeypatch.setenv("CC", " ".join((quote(str(script)) if words else str(script), *words)))
+    find_compiler.cache_clear()
+    assert find_compiler() == Compiler(str(script), "cc 1.0", words)
     find_compiler.cache_clear()
 
 

@@ -157,14 +157,15 @@ if hasattr(os, "register_at_fork"):
 
 @lru_cache(maxsize=1)
 def find_compiler() -> Compiler | None:
-    """`CC` if it is set, else cc, gcc or clang; None if there is none. `CC=none` asks for
-    none.
+    """`CC` if it is set, a path or a command with its words, else cc, gcc or clang; None if there
+    is none. `CC=none` asks for none.
     """
     wanted = os.environ.get("CC", "").strip()
     if wanted.lower() == "none":
         return None
     try:
-        candidates = [shlex.split(wanted)] if wanted else [["cc"], ["gcc"], ["clang"]]
+        candidates = ([[wanted], shlex.split(wanted)] if wanted else
+                      [["cc"], ["gcc"], ["clang"]])
     except ValueError as error:
         raise CompileError(f"CC={wanted} cannot be read: {error}") from error
     for name, *words in candidates:
