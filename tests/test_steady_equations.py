@@ -6,6 +6,8 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+from support import shipped
 
 from nhmech import MechanicsError
 from nhmech.analysis import SteadyMotions, linearise
@@ -53,6 +55,27 @@ def test_accelerations_without_a_finite_value_or_slope_are_said(force, x):
         with pytest.raises(MechanicsError, match="the accelerations, or their derivatives, are not "
                                                  f"finite at q = {x:.4g}$"):
             ask(made, [x], [0.0])
+
+
+@pytest.mark.parametrize("slope", [lambda x: 1 / x, ca.sqrt])
+def test_speeds_that_do_not_determine_the_motion_are_said(slope):
+    """y' = slope(x) x' / 10 has no value at x = 0, or no derivative."""
+    made = particle(lambda q: {}, "x", "y", samples=[[x, 1.0] for x, in SAMPLES],
+                    rows={"row": lambda s: s.v.y - slope(s.q.x) * s.v.x / 10})
+    with pytest.raises(MechanicsError, match="the speeds x' do not determine the motion at q = 0,"):
+        linearise(made, [0.0, 0.7], [0.3])
+
+
+# -- what conditions can name ----------------------------------------------------------------------
+def test_roll_and_pitch_are_those_of_the_attitude():
+    """R = Rz(yaw) Rx(roll) Ry(pitch)."""
+    equations, rng = SteadyMotions(shipped("sled")).equations, np.random.default_rng(0)
+    q = equations.variations.system.q
+    angles = ca.Function("angles", [q], [equations.quantities[name] for name in ("roll", "pitch")])
+    for roll, pitch, yaw in rng.uniform(-1.5, 1.5, (5, 3)):
+        turn = Rotation.from_euler("ZXY", [yaw, roll, pitch]).as_quat()
+        found = [float(angle) for angle in angles(np.r_[rng.normal(size=3), turn])]
+        np.testing.assert_allclose(found, [roll, pitch], rtol=1e-10)
 
 
 # -- where it ends ---------------------------------------------------------------------------------

@@ -270,5 +270,7 @@ def test_momentum_equation_along_a_run():
     symmetry, few = find_symmetry(example.constrained), slice(0, 6)
     few_t, few_q, few_v = found.t[few], found.q[few], found.v[few]
     assert np.abs(momentum_balance(symmetry, few_t, few_q, few_v).defect).max() <= 1e-9
+    with pytest.raises(InputError, match="must be times .*, each after the last"):
+        momentum_balance(symmetry, few_t[::-1], few_q, few_v)
     with pytest.raises(InputError, match="6 or more times"):
         momentum_balance(symmetry, few_t[:5], few_q[:5], few_v[:5])

@@ -79,7 +79,8 @@ def test_what_stands_in_a_corner_presses_on_all_wheels():
     demand = steady_turn(vehicle, 0.0)
     load, _ = demand.load()
     normals = [force for (_, way), force in zip(load.names, load.split) if way == "normal"]
-    assert load.supported and min(normals) >= 0 and sum(normals) == pytest.approx(6.4 * G)
+    assert load.supported and min(normals) >= 0 and sum(normals) == pytest.approx(
+        6.4 * G, rel=1e-12)
     shortest = load.split - load.kernel @ (load.kernel.T @ load.split)
     assert shortest.min() < -0.1
     there = contact_load(vehicle, 0.0, demand.q, np.zeros(vehicle.algebroid.nv), np.zeros(4))

@@ -150,7 +150,7 @@ def _outputs(variations: Variations, point: Point, names: tuple[str, ...],
     if len(known) < len(wanted):
         missing = next(name for name in wanted if name not in known)
         read_word("output", missing, dict.fromkeys((*names, *space.v_names, *rows)))
-    lam = ca.SX(len(rows), 1)
+    lam = ca.SX.zeros(len(rows))
     if any(name in rows for name in wanted):
         lam = variations.equations.multipliers(*variations.inputs)
     s = variations.system

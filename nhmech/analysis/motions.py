@@ -118,7 +118,7 @@ def extend(system_of: ConstrainedSystem, E: ca.SX,
 def _holonomic_forms(system_of: ConstrainedSystem, t: float, on_manifold: bool) -> np.ndarray:
     """(k, m, nv) at the samples."""
     system, d = system_of.system, system_of.distribution
-    forms = d.A[list(d.phi_rows), :] if d.phi_rows else ca.SX(0, system.algebroid.nv)
+    forms = d.A[list(d.phi_rows), :]
     evaluate = ca.Function("holonomic", [system.t, system.q, system.theta],
                            system.expand(ca.densify(forms), ca.densify(d.phi)))
     found = [[value.full() for value in evaluate(t, q, system_of.parameters)]

@@ -117,8 +117,7 @@ class Variations:
     @cached_property
     def holonomic(self) -> ca.SX:
         """One-forms of phi, (k, nv)."""
-        rows = self.distribution.phi_rows
-        return self.distribution.A[list(rows), :] if rows else ca.SX(0, self.space.nv)
+        return self.distribution.A[list(self.distribution.phi_rows), :]
 
     @cached_property
     def _evaluate(self) -> ca.Function:
