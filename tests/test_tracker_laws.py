@@ -818,6 +818,15 @@ def test_a_compensator_stops_before_it_is_singular(share, stands):
     assert left == (0.0 if stands else pytest.approx(share * tracker.unit, rel=1e-9))
 
 
+@pytest.mark.parametrize("share, stands", [(0.00101, False), (0.00099, True)])
+def test_who_follows_a_clock_stands_once_that_is_at_the_end(share, stands):
+    """A thousandth of a unit before it, whatever is left to correct."""
+    tracker = kanayama.Kanayama(shipped("differential_drive"), line(5.0), speed=0.5)
+    tracker.twist(0.0, SimpleNamespace(pose=(0.0, 0.0, 0.0)))
+    t = (5.0 - tracker.unit) / 0.5 - np.log(share) * tracker.unit / 0.5
+    assert tracker.twist(t, SimpleNamespace(pose=(4.9, 0.0, 0.0))).any() != stands
+
+
 @pytest.mark.parametrize("law, settings", [
     (kanayama.Kanayama, ("along", "across", "heading")),
     (feedback_linearisation.FeedbackLinearisation, ("stiffness", "damping")),
