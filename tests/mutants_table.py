@@ -937,7 +937,7 @@ EQUIVALENT = {
      "CLOSE * self.length -> CLOSE / self.length"): "a scale of a tolerance",
     ("control/path", "return s, np.stack([x, y], axis=-1), np.broadcast_to(heading, s.shape)",
      "-1 -> 1"): "of points in a row the second axis is the last",
-    ("control/path_choice", "return max(vehicle.steering.length, (speed or 0.0) ** 2 / SIDEWAYS)",
+    ("control/path_choice", "(speed or 0.0) ** 2 / SIDEWAYS)",
      "(speed or 0.0) ** 2 / SIDEWAYS -> (speed or 0.0) ** 2 * SIDEWAYS"): "divides by 1",
     ("control/path_reference", "self._point = CubicHermiteSpline(self._s, np.stack([x, y], "
      "axis=-1),", "-1 -> 1"): "of points in a row the second axis is the last",

@@ -7,15 +7,16 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path as File
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from support import command_line, shipped
 from trains import train
 
+import nhmech as package
 from nhmech import InputError, ModelError, Simulator, Trajectory
 from nhmech.analysis import lift_acceleration
+from nhmech.control import PurePursuit, path_error
 from nhmech.control.path import Path
 from nhmech.control.path_choice import SIZES, read_path, scale
 from nhmech.control.path_library import PATHS
@@ -29,6 +30,7 @@ from nhmech.control.registry import (
     one_line,
     settable_parameters,
 )
+from nhmech.control.unicycle import unicycle
 
 MINE = '''
 from __future__ import annotations
@@ -221,17 +223,35 @@ def test_every_path_has_a_size_that_suits_the_vehicle(name):
         assert curvature * length <= 0.55
 
 
-def test_the_scale_is_that_of_the_axles_or_of_the_speed():
-    assert scale(shipped("ackermann_car"), 0.5) == shipped("ackermann_car").steering.length
-    assert scale(shipped("carriage"),
-                 2.0) == 4.0 and scale(shipped("carriage")) == shipped("carriage").steering.length
-
-
 def test_fast_vehicles_have_wide_paths():
     """From where speed^2 over the length is 1 m/s^2 on."""
-    vehicle = SimpleNamespace(steering=SimpleNamespace(length=1.5))
-    for speed, length in ((None, 1.5), (0.0, 1.5), (1.2, 1.5), (1.23, 1.5129), (3.0, 9.0)):
-        assert scale(vehicle, speed) == pytest.approx(length, rel=1e-14, abs=0)
+    vehicle = shipped("carriage")
+    length = vehicle.steering.length
+    for speed in (None, 0.0, 0.99 * length ** 0.5):
+        assert scale(vehicle, speed) == length
+    for speed in (1.01 * length ** 0.5, 9.0):
+        assert scale(vehicle, speed) == pytest.approx(speed ** 2, rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize("most", [0.75, 0.2])
+def test_the_tightest_turn_leaves_half_the_turning_radius(most):
+    text = File(package.urdf_path("ackermann_car")).read_text()
+    car = package.load(text.replace('"-0.75" upper="0.75"', f'"-{most}" upper="{most}"'))
+    path = read_path("figure8", scale(car, 0.5))
+    tightest = 1 / np.abs(path.curvature(np.linspace(0, path.length, 4001))).max()
+    assert tightest == pytest.approx(1.5 * unicycle(car).turning_radius, rel=1e-3)
+
+
+def test_a_car_follows_a_path_of_which_nobody_gave_the_size():
+    """Beyond the tightest turn, without coming to a limit of its steering."""
+    car = shipped("ackermann_car")
+    path = read_path("figure8", scale(car))
+    tracker = PurePursuit(car, path, speed=1.0)
+    simulator = Simulator(car, tracker, dt=5e-3, control_period=2e-2, mode="kinematic")
+    simulator.reset(**tracker.start)
+    run = simulator.run(path.length / 3, every=50)
+    assert run.stop == "duration" and not run.limits
+    assert np.abs(path_error(car, run, path).lateral).max() < 0.05
 
 
 def test_sizes_and_files(nhmech):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterator
 from pathlib import Path as File
 
@@ -14,18 +15,22 @@ from ..paths import require_file
 from ..vehicle.vehicle import Vehicle
 from .path import Path
 from .path_library import PATHS, make_path, spline
+from .twist_limits import turning_radius
 
 # default sizes of the paths, in the length that `scale` gives; the tightest radius on each is two
 # of them or more
 SIZES = {"line": 20.0, "circle": 4.0, "figure8": 6.0, "lane_change": 2.0, "dubins": 3.0,
          "slalom": 3.0}
 SIDEWAYS = 1.0      # [m/s^2] speed^2 / scale: a gentle lateral acceleration
+ROOM = 0.75         # scale / turning radius: half as much again is left for the tightest turn
 
 
 def scale(vehicle: Vehicle, speed: float | None = None) -> float:
-    """The length [m] that sizes paths: that of the vehicle's axles, or more if `speed` [m/s]
-    requires wide turns."""
-    return max(vehicle.steering.length, (speed or 0.0) ** 2 / SIDEWAYS)
+    """The length [m] that sizes paths: that of the vehicle's axles, or more if its steering or
+    `speed` [m/s] requires wide turns."""
+    radius = turning_radius(vehicle)
+    return max(vehicle.steering.length, ROOM * radius if radius < math.inf else 0.0,
+               (speed or 0.0) ** 2 / SIDEWAYS)
 
 
 @check_arguments

@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from ..control.path import Path
-from ..control.path_choice import read_path
+from ..control.path_choice import read_path, scale
 from ..control.unicycle import unicycle
 from ..simulation.batch_input import start_states
 from ..vehicle.vehicle import Vehicle
@@ -60,7 +60,7 @@ class PathTask(Task):
         self.unicycle = unicycle(self.vehicle)
         self.length = self.unicycle.length
         self.path = (self._path if isinstance(self._path, Path)
-                     else read_path(self._path, self.length))
+                     else read_path(self._path, max(self.length, scale(self.vehicle))))
         self.track = PathCells(self.path, [ahead * self.length for ahead in PREVIEW])
         self._limited = [
             (self.dynamics.coordinate(name), limit) for name, limit in self.vehicle.limits.items()
