@@ -139,7 +139,7 @@ def test_what_cannot_balance_is_given_a_caster():
     # half a track ahead of the middle of the axle, on the ground
     ball = stands.description.wheels[-1]
     np.testing.assert_allclose(np.array(ball.point) - (0, 0, ball.radius), (0.13, 0.02, -0.03),
-                               rtol=0, atol=1e-6)
+                               rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("round_", [True, False])
@@ -188,6 +188,6 @@ def test_on_a_belt_it_drives_as_seen_from_beside_it(twist):
     assert state.xi["left_wheel_joint"] == pytest.approx(-0.2 / 0.04, rel=1e-9)
     if not any(twist):
         np.testing.assert_allclose(controller(0.0, state), controller.lqr.reference_input, rtol=0,
-                                   atol=1e-9)
+                                   atol=1e-12)
     run = simulator.run(4.0, every=50)
     assert rate(run, "forward_speed")[-1] == pytest.approx(twist[0], abs=1e-3)

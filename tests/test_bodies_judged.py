@@ -125,7 +125,7 @@ def test_a_wheel_of_revolution_is_judged_by_what_it_does_to_its_carrier():
     def carrier(size: float) -> float:
         lumps = []
         for moments in (THIN * size, np.diag(nearest_possible(np.diag(THIN * size))[0])):
-            assert moments[1] == pytest.approx(size, rel=1e-12)
+            assert moments[1] == pytest.approx(size, rel=1e-12, abs=0)
             rest = (moments[0] - moments[1] / 2) * np.diag((1.0, 0.0, 1.0))
             mass, own, com = BASE
             lumps.append(rest + (pin.Inertia(1.0, PLACE, np.zeros((3, 3)))

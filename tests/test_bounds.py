@@ -105,7 +105,7 @@ def test_steps_by_hand_end_where_a_run_does(integrator, caplog):
     with pytest.raises(SimulationError, match='jack-knife.*on_limit="warn"'):
         for _ in range(10_000):
             simulator.step()
-    assert simulator.t == pytest.approx(run.t[-1], abs=1e-9)
+    assert simulator.t == pytest.approx(run.t[-1], abs=1e-12)
     warned = backing(integrator=integrator, on_limit="warn")
     while warned.t < run.t[-1] + 0.1:
         warned.step()
@@ -126,7 +126,7 @@ def test_code_finds_what_python_does_and_is_as_fast_as_without(monkeypatch):
     slow = backing(mode="dynamic")
     monkeypatch.setattr(type(slow.atlas.primary), "loop", lambda self, build: None)
     found = slow.run(10.0)
-    assert run.t[-1] == pytest.approx(found.t[-1], abs=1e-9) and len(run) == len(found)
+    assert run.t[-1] == pytest.approx(found.t[-1], abs=1e-12) and len(run) == len(found)
 
 
 # -- driven joints --------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ def test_what_is_low_at_the_start_stands_on_the_ground(radii, height):
     """A twentieth of the smallest radius, or of a tenth of a metre for blades."""
     contacts = [SimpleNamespace(mount=SimpleNamespace(wheel=SimpleNamespace(radius=radius)))
                 for radius in radii]
-    assert on_ground(SimpleNamespace(contacts=contacts)) == pytest.approx(height, rel=1e-12)
+    assert on_ground(SimpleNamespace(contacts=contacts)) == pytest.approx(height, rel=1e-12, abs=0)
 
 
 def test_a_shape_below_the_ground_already_is_told_and_stops_nothing():
