@@ -131,18 +131,20 @@ def test_all_missing_packages_are_named_at_once_and_meshes_need_none(tmp_path):
     assert any("lost_pkg=FOLDER" in n.command_line for n in description.notices)
 
 
-def test_a_macro_that_nobody_calls_comes_with_the_file_that_does(tmp_path):
-    file = tmp_path / "cart.xacro"
+@pytest.mark.parametrize("folder", ["robots", "my robots", "it's ours"])
+def test_a_macro_that_nobody_calls_comes_with_the_file_that_does(folder, tmp_path):
+    """The command that writes it runs in a shell as it is printed."""
+    file = tmp_path / folder / "cart.xacro"
+    file.parent.mkdir()
     file.write_text(MACRO)
     with pytest.raises(ModelError, match=r"defines the macros cart\(prefix\) and calls none"
                        ) as caught:
         nhmech.load(file)
     shown = command_line("inspect", file)
     assert shown.exit_code == 2 and shown.stderr == f"error: {caught.value.command_line}\n"
-    [command] = re.findall(r"(cat > \S+ <<'END'\n.*\nEND)", shown.stderr, re.DOTALL)
+    [command] = re.findall(r"(cat > .* <<'END'\n.*\nEND)", shown.stderr, re.DOTALL)
     subprocess.run(["bash", "-c", command], check=True)
-    [wrapper] = re.findall(r"cat > (\S+)", command)
-    check(describe(wrapper))
+    check(describe(file.with_name("cart_robot.urdf.xacro")))
     # now there is a file that calls it
     with pytest.raises(ModelError, match="cart_robot.urdf.xacro calls it; load that") as caught:
         describe(file)

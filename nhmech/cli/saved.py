@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -33,7 +34,7 @@ def read_run(run: Path, file: str | None = None) -> Trajectory:
     try:
         trajectory = Trajectory.load(run)
     except SimulationError as error:  # nothing ran: this is bad input
-        makes = "" if run.exists() else f"; `nhmech run ROBOT --save {run}` makes one"
+        makes = "" if run.exists() else f"; `nhmech run ROBOT --save {quote(str(run))}` makes one"
         raise InputError(f"{error.text}{makes}", error.remedy) from error
     if file is None or not file.endswith(".py"):
         return trajectory

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path
+from shlex import quote
 
 from ...errors import FEW, ModelError, Remedy, listed
 from .source import Source, read_source
@@ -46,7 +47,8 @@ def _say(text: str) -> Remedy:
 def _write(path: Path, wrapper: str) -> Remedy:
     """The command that writes a wrapper, for programs and for a shell."""
     return Remedy(f"Write this file and load it, {path}:\n{wrapper}",
-                  f"Write a file that does, and load it:\ncat > {path} <<'END'\n{wrapper}\nEND")
+                  f"Write a file that does, and load it:\ncat > {quote(str(path))} <<'END'\n"
+                  f"{wrapper}\nEND")
 
 
 def _call(macro: Macro, value: str | None = None) -> str:
