@@ -569,10 +569,6 @@ EQUIVALENT = {
     ("analysis/ignorable_fields", "count = max(STATES, ceil(2 * unknowns / (system.algebroid.nv + "
      "nxi)))", "2 * unknowns / (system.algebroid.nv + nxi) -> "
      "2 * unknowns * (system.algebroid.nv + nxi)"): "how many states: more do as well",
-    ("analysis/motions", "worst = max((np.abs(phi).max(initial=0.0) for _, phi in found), "
-     "default=0.0)", "max((np.abs(phi).max(initial=0.0) for _, phi in found), d... -> "
-     "min((np.abs(phi).max(initial=0.0) for _, phi in found), d..."):
-        "is read where one sample is given alone",
     ("analysis/curvature", "parts = ca.vertcat(ca.SX(0, len(above)),", "0 -> 1"):
         "a row of zeros more",
     ("mechanics/morphism", "if any((side != sides[0]).any() for side in sides):",

@@ -22,6 +22,7 @@ from nhmech.analysis.stability import speed_sweep
 from nhmech.analysis.summary import mobility_summary
 from nhmech.analysis.validity import JudgedStates, _wheels, judge_load, why_not
 from nhmech.control.twist import TwistDrive
+from nhmech.mechanics import constrain, euclidean, lagrangian_system
 from nhmech.mechanics.distribution import Component
 from nhmech.systems import load_system
 
@@ -41,6 +42,21 @@ def test_a_place_off_the_ground_by_more_than_a_micrometre_is_refused(find):
             with pytest.raises(MechanicsError, match=r"not on the holonomic manifold: \|phi\| = "
                                                      "1.01e-06"):
                 find(vehicle, q, np.zeros(2))
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_the_unit_of_a_holonomic_function_decides_no_place(unit):
+    """A millionth is that of a coordinate."""
+    hung = constrain(lagrangian_system(euclidean("x", "z"), lambda s: (
+        s.v.x ** 2 + s.v.z ** 2) / 2 - 9.81 * s.q.z), holonomic={
+            "rod": lambda s: unit * (s.q.x ** 2 + s.q.z ** 2 - 1) / 2})
+    for off, lies in ((0.9e-6, True), (1.1e-6, False)):
+        for find in (linearise, lambda system, q, xi: motions(system, q=q)):
+            if lies:
+                find(hung, [0.6, -0.8 - off], [0.0])
+            else:
+                with pytest.raises(MechanicsError, match="not on the holonomic manifold"):
+                    find(hung, [0.6, -0.8 - off], [0.0])
 
 
 def test_only_vehicles_run_straight():

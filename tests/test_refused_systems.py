@@ -231,10 +231,15 @@ def test_states_of_a_linearisation_are_finite(particle):
         linearise(constrain(particle), [0.0, 0.0, np.nan], [1.0, 0.0, 0.0])
 
 
-def test_samples_off_the_manifold_are_named(particle):
-    wall = {"wall": lambda s: s.q.x - 1}
-    with pytest.raises(MechanicsError, match="q = 0.5, 0, 0 is not on .* 'wall', which is 0.5 th"):
-        constrain(particle, holonomic=wall, samples=[[1, 0, 0], [0.5, 0, 0]])
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_samples_off_the_manifold_are_named(particle, unit):
+    """By more than a millionth, in any unit of the function."""
+    wall = {"wall": lambda s: unit * (s.q.x - 1)}
+    assert constrain(particle, holonomic=wall, samples=[[1 + 0.9e-6, 0, 0]]).samples is not None
+    for x in (0.5, 1 + 1.1e-6):
+        message = f"q = {x:.4g}, 0, 0 is not on .* 'wall', which is {abs(x - 1) * unit:.3g} there"
+        with pytest.raises(MechanicsError, match=message.replace("+", ".")):
+            constrain(particle, holonomic=wall, samples=[[1, 0, 0], [x, 0, 0]])
 
 
 @pytest.mark.parametrize("former", FORMERS)
@@ -377,6 +382,19 @@ def test_a_zero_is_one_to_a_millionth_of_a_millionth(place, share, found):
     value = share * 1e-12 * (1 + abs(place))
     at = nearest_zero(lambda z: (ca.DM([value]), ca.DM(1, 2)), np.array([place, 0.0]))
     assert (at is not None) is found
+
+
+@pytest.mark.parametrize("unit", (1e-14, 1e-9, 1.0, 1e9))
+def test_the_units_of_functions_decide_no_zero(unit):
+    """Beside another one, of a circle that is met and of one that is not."""
+    def rows(z, radius):
+        return (ca.DM([unit * (z[0] ** 2 + z[1] ** 2 - radius), z[2] - 0.3 * z[0]]),
+                ca.DM([[2 * unit * z[0], 2 * unit * z[1], 0], [-0.3, 0, 1]]))
+
+    at = nearest_zero(lambda z: rows(z, 1.0), np.array([0.9, 0.2, 0.3]))
+    same = nearest_zero(lambda z: rows(z, -1e-6), np.array([0.9, 0.2, 0.3]))
+    assert at[0] ** 2 + at[1] ** 2 == pytest.approx(1, rel=1e-14) and same is None
+    assert at[2] == pytest.approx(0.3 * at[0], rel=1e-14)
 
 
 @pytest.mark.parametrize("slope, moves", ((1e-8, True), (1e-14, False)))

@@ -132,15 +132,18 @@ def circle(s):
     return s.q.x ** 2 + s.q.y ** 2 - 1
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
 @pytest.mark.parametrize("off", [0.0, 0.9 * OFF, -0.9 * OFF, 1.1 * OFF, -1.1 * OFF])
-def test_a_start_may_be_off_by_a_millionth(off):
+def test_a_start_may_be_off_by_a_millionth(off, unit):
+    """Of a coordinate, whatever the unit of the function."""
     assert OFF == 1e-6
-    made = beads(height=lambda s: s.q.s, circle=circle)
+    made = beads(height=lambda s: unit * s.q.s, circle=circle)
     q = np.array([0.6, 0.8, off])
     if abs(off) < OFF:
         np.testing.assert_array_equal(made.configuration(None, None, q, False), q)
     else:
-        with pytest.raises(InputError, match=rf"^q does not satisfy 'height', which is {off:.6g} "
+        value = f"{off * unit:.6g}".replace("+", ".")
+        with pytest.raises(InputError, match=rf"^q does not satisfy 'height', which is {value} "
                                              r"there; the nearest that does is q = \[0.6, 0.8, "
                                              r"0.0\]$"):
             made.configuration(None, None, q, False)
@@ -173,14 +176,16 @@ def test_wheels_may_start_in_the_air_if_they_may_fly(height, flies, message):
 
 
 @pytest.mark.parametrize("speed, message", [
-    (1.0, None), (1.0 + 0.4 * OFF, None), (1.0 - 0.4 * OFF, None),
-    (1.0 + 0.6 * OFF, r"q = \[1.0, 0.0, 0.2\], v = \[0.0, 0.0, 1.0000006\] does not lie on"),
+    (1.0, None), (1.0 + 0.9 * OFF, None), (1.0 - 0.9 * OFF, None),
+    (1.0 + 1.1 * OFF, r"q = \[1.0, 0.0, 0.2\], v = \[0.0, 0.0, 1.0000011\] does not lie on"),
     (3.0, r"does not lie on the manifold of the motion: .* is 8 there; the nearest that does is "
      r"q = \[1.0, 0.0, 0.2\], v = \[0.0, 0.0, 1.0\]$"),
     (0.0, r"^the motion has no direction at q = .*, v = .*: .* have rank 0 of 1;")])
-def test_a_motion_on_a_manifold_begins_on_it(speed, message):
-    """Of which s'^2 = 1."""
-    made = beads(lambda system: system.v[2] ** 2 - 1, circle=circle)
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_a_motion_on_a_manifold_begins_on_it(speed, message, unit):
+    """Of which s'^2 = 1, in any unit of the function."""
+    made = beads(lambda system: unit * (system.v[2] ** 2 - 1), circle=circle)
+    message = message and message.replace("is 8 ", rf"is {8 * unit:g} ".replace("+", r"\+"))
     start = np.array([1.0, 0.0, 0.2]), np.array([0.0, 0.0, speed])
     if message is None:
         made.check_invariant(*start)

@@ -116,7 +116,7 @@ def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.nd
     """
     variations = Variations.of(constrained)
     point = variations.at(q, xi, u, t, ignorable=ignorable)
-    if np.abs(point.phi).max(initial=0.0) > 1e-6:
+    if not variations.simulated.constrained.holonomic_distances(q, t).max(initial=0.0) <= 1e-6:
         raise MechanicsError("q is not on the holonomic manifold: |phi| = "
                              f"{np.abs(point.phi).max():.3g}")
     space, equations = variations.space, variations.equations

@@ -44,12 +44,14 @@ def samples_beside(constrained: ConstrainedSystem, samples: np.ndarray) -> np.nd
     algebroid, rng = system.algebroid, np.random.default_rng(0)
     rows, speeds = constrained.constraint_function(), np.zeros(algebroid.nv)
     for q in samples:
-        phi = np.abs(rows(constrained.moment, q, constrained.parameters)[2].full().ravel())
-        if phi.max(initial=0.0) > _OFF * np.abs(q).max(initial=1.0):
-            name = distribution.names[distribution.phi_rows[int(phi.argmax())]]
+        away = constrained.holonomic_distances(q, constrained.moment)
+        if not away.max(initial=0.0) <= _OFF * np.abs(q).max(initial=1.0):
+            worst = int(away.argmax())
+            phi = rows(constrained.moment, q, constrained.parameters)[2].full().ravel()[worst]
             place = listed(f"{x:.4g}" for x in q)
-            raise MechanicsError(f"the sample q = {place} is not on the manifold of {name!r}, "
-                                 f"which is {phi.max():.3g} there")
+            raise MechanicsError(f"the sample q = {place} is not on the manifold of "
+                                 f"{distribution.names[distribution.phi_rows[worst]]!r}, which is "
+                                 f"{abs(phi):.3g} there")
     sizes = np.abs(samples).max(axis=0)
     found: list[np.ndarray] = []
     starts: list[np.ndarray] = []

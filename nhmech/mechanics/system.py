@@ -14,7 +14,7 @@ from ..once import cached_property
 from ..symbolic.document import Section, to_latex, to_notebook, to_text
 from .algebroid import LieAlgebroid
 from .distribution import Distribution, assemble
-from .newton import nearest_zero
+from .newton import distances, nearest_zero
 from .printing import Display, constraint_sections, system_sections
 
 RANDOM = 8      # configurations at which ranks are determined if the user gives none
@@ -332,6 +332,12 @@ class ConstrainedSystem:
                     f"the derivatives of {self.distribution.names[row]!r} vanish wherever it does, "
                     "as those of a square do, so that it constrains no velocity: give a function "
                     "with simple zeros instead, such as x in place of x**2")
+
+    def holonomic_distances(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
+        """How far q (nq,) is from the zeros of each holonomic function, by its slope, (k,)."""
+        count = len(self.distribution.phi_rows)
+        value, slope = self._holonomic(t, q, self.parameters)
+        return distances(value.full()[:count], slope.full()[:count])
 
     def nearest(self, q: np.ndarray, t: float = 0.0) -> np.ndarray | None:
         """The configuration (nq,) on the holonomic manifold that Newton's method reaches from q by

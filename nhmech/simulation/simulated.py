@@ -12,6 +12,7 @@ from ..errors import InputError, MechanicsError, NhmechError, SimulationError, l
 from ..mechanics.constraint_manifold import write_out
 from ..mechanics.equations import Equations
 from ..mechanics.gibbs_appell import gibbs_appell
+from ..mechanics.newton import distances
 from ..mechanics.system import ConstrainedSystem, HasConstrained, require_constrained
 from ..once import cached_property
 from ..systems import load_system, system_names
@@ -21,8 +22,9 @@ from ..vehicle.posing import Pose
 from ..vehicle.stiffness import check_massless
 from ..vehicle.vehicle import Vehicle
 
-# of a holonomic function at a given start: rounding of typed numbers is corrected silently
+# how far a given start may be from the constraints: rounding of typed numbers is corrected silently
 OFF = 1e-6
+BESIDE = 0.1      # how far from a start slopes are compared with those at it
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,9 +184,10 @@ class Simulated:
         # of the contacts, those that are holonomic are heights
         heights = [d.components[row] for row in d.phi_rows]
         is_height = np.array([one is not None for one in heights], dtype=bool)
-        off = np.flatnonzero((np.abs(phi) > OFF) & ~(flies & is_height & (phi > 0)))
+        away = self.constrained.holonomic_distances(q)
+        off = np.flatnonzero(~(away <= OFF) & ~(flies & is_height & (phi > 0)))
         if len(off):
-            worst = off[np.abs(phi[off]).argmax()]
+            worst = off[away[off].argmax()]
             nearest = self.constrained.nearest(q)
             cure = ("no configuration near it does" if nearest is None else
                     f"the nearest that does is q = {(np.round(nearest, 12) + 0.0).tolist()}")
@@ -204,16 +207,16 @@ class Simulated:
         count = constrained.invariant.numel()
         if not count:
             return
-        value, rank = self._invariant_at(q, v)
+        value, away, rank = self._invariant_at(q, v)
         where = f"q = {np.round(q, 12).tolist()}, v = {np.round(v, 12).tolist()}"
         if rank < count:
             raise InputError(f"the motion has no direction at {where}: its manifold is singular "
                              f"there, the derivatives of its functions have rank {rank} of {count};"
                              " start elsewhere, or with other speeds")
-        worst = int(np.abs(value).argmax())
-        if not abs(value[worst]) <= OFF:
+        worst = int(away.argmax())
+        if not away[worst] <= OFF:
             nearest = constrained.nearest_state(q, v)
-            if nearest is not None and self._invariant_at(*nearest)[1] < count:
+            if nearest is not None and self._invariant_at(*nearest)[2] < count:
                 nearest = None
             cure = ("no state near it does" if nearest is None else
                     f"the nearest that does is q = {(np.round(nearest[0], 12) + 0.0).tolist()}, "
@@ -222,12 +225,20 @@ class Simulated:
                              f"{write_out(constrained.invariant[worst])} is {value[worst]:.6g} "
                              f"there; {cure}")
 
-    def _invariant_at(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, int]:
-        """Values (k,) of the functions that stay zero, and the rank of their derivatives."""
-        count = self.constrained.invariant.numel()
-        value, slope = (part.full()[:count] for part in self.constrained.invariant_function(
-            0.0, q, v, self.theta))
-        return value.ravel(), int(np.linalg.matrix_rank(slope, tol=1e-9))
+    def _invariant_at(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+        """Values (k,) of the functions that stay zero, how far their zeros are, and the rank of
+        their derivatives, in units in which these are 1 near by."""
+        count, rng = self.constrained.invariant.numel(), np.random.default_rng(0)
+
+        def at(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            value, slope = self.constrained.invariant_function(0.0, q, v, self.theta)
+            return value.full()[:count].ravel(), slope.full()[:count]
+
+        (value, slope), (_, beside) = at(q, v), at(*(
+            part + BESIDE * (1 + np.abs(part)) * rng.normal(size=part.size) for part in (q, v)))
+        unit = np.maximum(np.linalg.norm(slope, axis=1), np.linalg.norm(beside, axis=1))
+        return value, distances(value, slope), int(np.linalg.matrix_rank(
+            slope / np.where(unit > 0, unit, 1.0)[:, None], tol=1e-9))
 
     def units(self, part: str) -> dict[str, str]:
         """Name -> unit of the columns of "q", "v" or "u"; "" if there is none."""
