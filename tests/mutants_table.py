@@ -988,6 +988,8 @@ EQUIVALENT = {
     ("control/lqr", "turns = np.linspace(0.0, wanted[\"yaw_rate\"], TURNS + 1)[1:] if "
      "wanted[\"yaw_rate\"] else [0.0]", "TURNS + 1 -> TURNS - 1"):
         "a member more or less on the way into a turn",
+    ("analysis/residuals", "SAMPLES = 500", "500 -> 501"):
+        "a state more or less of those that are spread over a run",
     ("control/collocation", "def solve(self, iterations: int = 500, tolerance: float = 1e-8, "
      "quiet: bool = True) -> Plan:", "500 -> 501"): "how many rounds a search may take",
     ("control/collocation", "self.opti.solver(\"ipopt\", {\"print_time\": not quiet, "

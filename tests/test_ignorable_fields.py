@@ -12,7 +12,7 @@ from trains import DRAWBARS, train
 import nhmech
 from nhmech import MechanicsError
 from nhmech.analysis import SteadyMotions, linearise
-from nhmech.analysis.variations import Variations
+from nhmech.analysis.variations import Variations, _independent
 from nhmech.mechanics import constrain, euclidean, lagrangian_system, lie_algebra
 from nhmech.systems import car_with_trailers, load_system, sled
 from nhmech.vehicle.ground import Ground
@@ -236,3 +236,10 @@ def test_names_are_the_last_coordinates_that_tell_half_as_much_as_the_best():
             s.v.x ** 2 + s.v.y ** 2 - s.q.x ** 2 - s.q.x ** 4) / 2),
             holonomic={"line": lambda s, a=a: a * s.q.x + s.q.y})
         assert linearise(bead, [0.0, 0.0], [0.0]).names[0] == name
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_of_dependent_directions_the_first_ones_serve(size):
+    a, b, c = size * np.random.default_rng(0).normal(size=(3, 5))
+    found = _independent(np.column_stack([3 * a, 0 * a, b, a - 2 * b, c, a + b + c]))
+    assert found == [0, 2, 4]
