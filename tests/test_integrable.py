@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pytest
-from support import joint, link, robot
+from support import joint, link, robot, shipped
 
 import nhmech
-from nhmech import Wheel
+from nhmech import Ground, Wheel
+from nhmech.analysis import structure
 from nhmech.analysis.integrable import integrable_combinations
 from nhmech.mechanics import constrain, euclidean, lagrangian_system
 
@@ -76,3 +78,30 @@ def test_what_holonomic_constraints_hold_is_left_out():
     assert coefficients(constrain(space, holonomic=held,
                                   rows={"row": lambda s: s.v.x - s.q.w * s.v.y})) == []
     assert coefficients(constrain(space, holonomic=held)) == []
+
+
+def test_on_a_table_that_turns_wheels_do_not_tell_the_yaw():
+    """r (right - left) - track yaw moves by minus the track times the table's turn; on one that
+    slides along it stays."""
+    left, right = "left_wheel_joint", "right_wheel_joint"
+    for words, turn in (({"velocity": (0.3, -0.2, 0.0)}, 0.0),
+                        ({"angular_velocity": (0, 0, 0.5)}, 0.5)):
+        made = shipped("differential_drive", Ground(**words))
+        told = [{*found} for found in coefficients(made)]
+        assert told == ([] if turn else [{left, right, "yaw"}])
+        run = nhmech.Simulator(made, lambda t, state: [0.1, 0.2]).run(0.7, every=100)
+        yaw = np.unwrap(np.arctan2(run.T_WB[:, 1, 0], run.T_WB[:, 0, 0]))
+        turned = run.column(f"{right}.position") - run.column(f"{left}.position")
+        total = 0.1 * turned - 0.44 * yaw
+        assert total[-1] - total[0] == pytest.approx(-0.44 * turn * 0.7, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("row", [
+    lambda s: s.v.y - 1, lambda s: s.v.y - s.v.x - s.q.z, lambda s: s.v.y - ca.sin(s.t) * s.v.x,
+    lambda s: s.v.y - s.v.x - ca.sin(s.t)])
+def test_what_moves_along_affine_or_moving_rows_is_not_constant(row):
+    """x - y and y were called so; neither is, nor is a function known that is."""
+    free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+    found = structure(constrain(free, rows={"row": row}))
+    assert found.combinations == () and found.further is None

@@ -3,12 +3,14 @@ it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from ..mechanics.samples import sample_points
 from ..mechanics.symmetry_search import echelon
 from ..mechanics.system import ConstrainedSystem, HasConstrained
 from ..simulation.simulated import Simulated
@@ -65,24 +67,24 @@ def integrable_combinations(constrained: HasConstrained,
     """All independent combinations of coordinates that are constant along every motion, except
     those that the holonomic rows hold.
 
-    w with w f E = 0 and w df = 0 on the holonomic manifold at every sample, w constant and f the
-    candidates: the joint rates and the yaw rate n . omega of a vehicle, the fibre coordinates of
-    another system. Such a form also vanishes on all brackets of the distribution: no steering
-    changes the combination. `found` has the motions with wheel angles, if they are known.
+    w with w f E = 0, w f e0 = 0 and w df = 0 on the holonomic manifold at every sample, w constant
+    and f the candidates: the joint rates and the yaw rate n . omega of a vehicle, the fibre
+    coordinates of another system. Such a form also vanishes on all brackets of the distribution: no
+    steering changes the combination. `found` has the motions with wheel angles, if they are known.
     """
     found = found or motions(constrained, wheel_angles=True)
     simulated = Simulated.of(constrained)
     vehicle = simulated.vehicle
-    if vehicle is None:
-        candidates = _constant(found, simulated.constrained)
-    else:
-        candidates = _of_vehicle(found, vehicle)
     vanishing, fixed = [], []
-    for forms, twists, E, basis in zip(candidates.forms, candidates.twists, found.at_points(),
-                                       found.tangent):
-        closed = np.einsum("cab,ai,bj->cij", twists, basis, basis).reshape(len(forms), -1)
-        vanishing += [forms @ E, closed]
-        fixed.append(forms @ basis)
+    for there in (found, *(() if vehicle is not None else _later(simulated.constrained))):
+        candidates = (_constant(there, simulated.constrained) if vehicle is None
+                      else _of_vehicle(there, vehicle))
+        for forms, twists, E, e0, basis in zip(
+                candidates.forms, candidates.twists, there.at_points(),
+                there.at_points(there.drift), there.tangent):
+            closed = np.einsum("cab,ai,bj->cij", twists, basis, basis).reshape(len(forms), -1)
+            vanishing += [forms @ E, forms @ e0, closed]
+            fixed.append(forms @ basis)
     rows = _beyond(kernel(np.hstack(vanishing).T).T, kernel(np.hstack(fixed).T).T)
     made = []
     for row in rows:
@@ -91,6 +93,14 @@ def integrable_combinations(constrained: HasConstrained,
         row = -row if row[used[-1]] > 0 else row
         made.append(Combination({candidates.names[i]: float(row[i]) for i in used}))
     return tuple(made)
+
+
+def _later(constrained: ConstrainedSystem) -> Iterator[Motions]:
+    """Motions at later times, of a system that depends on time."""
+    times, points = sample_points(constrained)
+    for t in np.unique(times[times > constrained.moment]):
+        there = replace(constrained, samples=points[times == t], moment=float(t))
+        yield motions(there, wheel_angles=True, t=float(t))
 
 
 def _constant(found: Motions, system_of: ConstrainedSystem) -> Candidates:

@@ -24,12 +24,13 @@ ZERO = 1e-9        # a singular value below this, relative to the largest, count
 
 @dataclass(frozen=True)
 class Motions:
-    """A frame E of the linear part of the constraints, at time t held."""
+    """A frame E of the constraints, and their affine part e0, at time t held."""
 
     # of the configuration and, for small graphs, of what the root sees of the world (the ground's
     # normal)
     algebroid: LieAlgebroid
     sections: ca.SX  # E (nv, n); rows of what is left out are zero
+    drift: ca.SX  # e0 (nv, 1), likewise
     # sample configurations, (k, nq), without those where the holonomic rows have less than their
     # usual rank
     points: np.ndarray
@@ -44,9 +45,10 @@ class Motions:
     def dimension(self) -> int:
         return len(self.variables)
 
-    def at_points(self) -> np.ndarray:
-        """E, (k, nv, n)."""
-        evaluate = ca.Function("E", [self.algebroid.q], [ca.densify(self.sections)])
+    def at_points(self, part: ca.SX | None = None) -> np.ndarray:
+        """E, (k, nv, n), or another expression in q."""
+        part = self.sections if part is None else part
+        evaluate = ca.Function("part", [self.algebroid.q], [ca.densify(part)])
         return np.array([evaluate(q).full() for q in self.points])
 
 
@@ -76,7 +78,8 @@ def motions(constrained: HasConstrained, *, wheel_angles: bool = False, q: np.nd
         q = read_vector("q", q, system_of.system.algebroid.q_names)
         system_of = replace(system_of, samples=q[None, :])
     frame = vehicle.frame if vehicle is not None and q is None else adapted_frame(system_of)
-    space, sections, points = extend(system_of, frame.E, t)
+    e0 = frame.velocity(ca.SX.zeros(frame.nxi))
+    space, sections, points = extend(system_of, ca.horzcat(frame.E, e0), t)
     holonomic = _holonomic_forms(system_of, t, on_manifold=q is not None)
     names = [POSE.get(name, name.removesuffix("'")) for name in space.v_names]
     followers = _followers(vehicle) if vehicle is not None else ()
@@ -90,7 +93,8 @@ def motions(constrained: HasConstrained, *, wheel_angles: bool = False, q: np.nd
     usual, tangent = _tangent(holonomic, out)
     order = _order(space.v_names, followers) if vehicle is not None else range(space.nv)
     variables = tuple(names[i] for i in _independent(tangent, order))
-    return Motions(space, sections, points[usual], tangent, variables, tuple(names[i] for i in out))
+    return Motions(space, sections[:, :-1], sections[:, -1], points[usual], tangent, variables,
+                   tuple(names[i] for i in out))
 
 
 def extend(system_of: ConstrainedSystem, E: ca.SX,

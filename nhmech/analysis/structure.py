@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import mode
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 
@@ -62,7 +63,7 @@ class Structure:
         Integrable: constant along every motion.
     further
         How many further functions, which are no such combinations, are constant along every motion;
-        None if that is not known.
+        None if that is not known, as where rows are affine or depend on time.
     curvature
         Of the connection over the independent speeds, at the given configuration or the first
         sample; None if there is no connection.
@@ -142,7 +143,11 @@ def structure(constrained: HasConstrained, q: np.ndarray | None = None, *,
                            depth=depth, operations=operations)
     combinations = integrable_combinations(constrained, everything)
     further = None
-    if generic.complete:
+    # functions that are constant along the linear part are not so along the motion where rows are
+    # affine or depend on time
+    rows, t = simulated.constrained.distribution, simulated.constrained.system.t
+    moving = not ca.SX(rows.b).is_zero() or ca.depends_on(ca.densify(ca.vec(rows.A)), t)
+    if generic.complete and not moving:
         known = sum(found is everything
                     or set(c.coefficients) <= set(found.variables) for c in combinations)
         further = max(found.dimension - generic.ranks[-1] - known, 0)
