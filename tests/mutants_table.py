@@ -648,6 +648,8 @@ EQUIVALENT = {
      "1.0 -> 1.01"): "any angles of the joints",
     ("vehicle/placement", "turned = np.r_[np.zeros(6), np.linspace(-1.0, 0.9, self.model.nv - 6)]",
      "0.9 -> 0.909"): "any angles of the joints",
+    ("vehicle/reactions", "if np.abs(f - before).max() <= _SETTLED * np.abs(f).max():",
+     "np.abs(f).max() -> np.abs(f).min()"): "only ends later",
     ("vehicle/placement", "LARGEST = 0.5", "0.5 -> 0.505"): "how far one step of a search may go",
     ("urdf/layout", "x_axis = (1.0, 0.0, 0.0)", "1.0 -> 1.01"): "axes are made unit below",
     ("vehicle/tyres", "rho = ca.sqrt(sum((part ** 2 for part in sigma.values()), "

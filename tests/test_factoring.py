@@ -337,7 +337,7 @@ def test_scaled_sums_have_the_same_values(seed):
     ([x ** 3 + x ** 2 * y], 3),
     ([x * x, x * x * y], 2),
     ([ca.sin(x) * y + ca.sin(x) * z], 3),
-    ([-x - y], 2), ([-(x * y)], 2), ([x - 2 * y - 2 * z], 3), ([-x + y], 1), ([1 / x / y], 2),
+    ([-x - y], 2), ([x + y, -x - y], 2), ([-(x * y)], 2), ([x - 2 * y - 2 * z], 3), ([-x + y], 1), ([1 / x / y], 2),
     ([-ca.sin(x) - ca.sin(y) + ca.SX(3)], 4),
     ([3 * x * y, 3 * y * z, 3 * y], 3),
     ([2 * (x + y), x + y], 2),

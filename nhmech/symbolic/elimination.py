@@ -23,7 +23,7 @@ def pivot_order(samples: np.ndarray, pattern: np.ndarray) -> list[tuple[int, int
     """Pivots (row, column) for matrices that look like `samples` (k, n, n). `pattern`: structural
     nonzeros (n, n), or what each entry costs, see `entry_costs`."""
     work, weight = samples.astype(float).copy(), pattern.astype(float)
-    n = work.shape[1]
+    n = len(pattern)
     rows, cols, order = list(range(n)), list(range(n)), []
     for _ in range(n):
         block = work[np.ix_(range(len(work)), rows, cols)]

@@ -56,8 +56,8 @@ def _round(function: ca.Function, rewrites: Collection[int]) -> ca.Function:
 class _Rewriter:
     """Expressions of a graph's values.
 
-    Sums become lists of (sign, atom), where an atom may be a product with a constant factor;
-    those products get names of their own, and so does what is shared.
+    Sums become lists of (whether it is subtracted, atom), where an atom may be a product with a
+    constant factor; those products get names of their own, and so does what is shared.
     """
 
     def __init__(self, graph: Graph, outputs: list[list[Value]]):
@@ -90,9 +90,10 @@ class _Rewriter:
     @property
     def operations(self) -> int:
         """Arithmetic instructions, nearly: some signs are counted twice."""
-        signs = sum(sign < 0 for part in [*self.outputs, *self.functions.values()]
-                    for sign, _ in part)
-        sums = sum(len(terms) - any(sign > 0 for sign, _ in terms) for terms in self.sums.values())
+        signs = sum(minus for part in [*self.outputs, *self.functions.values()]
+                    for minus, _ in part)
+        sums = sum(len(terms) - (not all(minus for minus, _ in terms))
+                   for terms in self.sums.values())
         products = sum(len(factors) - any(power > 0 for _,
                                           power in factors) for factors in self.products.values())
         return signs + sums + products + len(self.functions)
@@ -131,17 +132,18 @@ class _Rewriter:
                         sums[made[inner]] = dict(inner)
                     terms[made[inner]] = lead
 
-    def _term(self, value: Value) -> tuple[int, int]:
-        """(sign, atom) of a value; the atom is a product where there is a constant factor."""
-        sign, size, atom = 1 if value.number >= 0 else -1, abs(value.number), value.atom
+    def _term(self, value: Value) -> tuple[bool, int]:
+        """(whether it is subtracted, atom) of a value; the atom is a product where there is a
+        constant factor."""
+        minus, size, atom = value.number < 0, abs(value.number), value.atom
         if size == 1 and atom != ONE:
-            return sign, self._product_of(atom)
+            return minus, self._product_of(atom)
         if size not in self._known:
             self._known[size] = self._name()
             self.constants[self._known[size]] = size
         constant = self._known[size]
-        return sign, constant if atom == ONE else self._product([*self._factors(atom),
-                                                                 (constant, 1)])
+        return minus, constant if atom == ONE else self._product([*self._factors(atom),
+                                                                  (constant, 1)])
 
     def _product_of(self, atom: int) -> int:
         factors = self._factors(atom)
@@ -194,17 +196,17 @@ class _Rewriter:
         return (self._made[self._product_of(atom)] if node.kind == "product"
                 else self._inputs[node.place[0]].nz[node.place[1]])
 
-    def _with_sign(self, sign: int, atom: int) -> ca.SX:
+    def _with_sign(self, minus: bool, atom: int) -> ca.SX:
         made = self._expression(atom)
-        if sign < 0 and any(s < 0 for s, _ in self.sums.get(atom, ())):
-            return self._sum([(-s, a) for s, a in self.sums[atom]])
-        return made if sign > 0 else -made
+        if minus and any(other for other, _ in self.sums.get(atom, ())):
+            return self._sum([(not other, a) for other, a in self.sums[atom]])
+        return -made if minus else made
 
-    def _sum(self, terms: list[tuple[int, int]]) -> ca.SX:
-        (sign, first), *others = sorted(terms, key=lambda term: (-term[0], term[1]))
-        total = self._made[first] if sign > 0 else -self._made[first]
-        for sign, atom in others:
-            total = total + self._made[atom] if sign > 0 else total - self._made[atom]
+    def _sum(self, terms: list[tuple[bool, int]]) -> ca.SX:
+        (minus, first), *others = sorted(terms)
+        total = -self._made[first] if minus else self._made[first]
+        for minus, atom in others:
+            total = total - self._made[atom] if minus else total + self._made[atom]
         return total
 
     def _quotient(self, factors: Factors) -> ca.SX:

@@ -109,13 +109,15 @@ def add_vertical(algebroid: LieAlgebroid, z: ca.SX) -> LieAlgebroid:
 
 
 def check_reduction(full: ConstrainedSystem, reduced: ConstrainedSystem) -> None:
-    """Both have the same rows at the samples, relative to each row's size there, reduced ones in
-    another basis too.
+    """Both have the same rows at the configurations of the vehicle, relative to each row's size
+    there, reduced ones in another basis too. (Of those that are nearest to them later some may have
+    a massless root upside down, which is another attitude with the same wheels.)
     """
-    rows, d = at_samples(full, ca.densify(full.distribution.A)), reduced.distribution
+    own, d = slice(len(full.configurations)), reduced.distribution
+    rows = at_samples(full, ca.densify(full.distribution.A))[own]
     forms, _, rotation = d.sparse_basis(range(d.m))
     for others in (d.A, rotation @ forms):
-        apart = np.abs(rows - at_samples(reduced, ca.densify(others)))
+        apart = np.abs(rows - at_samples(reduced, ca.densify(others))[own])
         difference = apart.max(axis=2) / np.abs(rows).max(axis=2).clip(1.0)
         worst = int(np.argmax(difference.max(axis=0)))
         if difference[:, worst].max() > SAME:
