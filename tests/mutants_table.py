@@ -337,9 +337,9 @@ EQUIVALENT = {
      "1.0 -> 1.01"): "any number but zero",
     ("simulation/command_function", "self._evaluate.bind((moment.clock[:1], moment.q, moment.v, "
      "moment.x, theta), results)", "1 -> 2"): "the memory is the same, and the function reads one",
-    ("analysis/limits", "middle = min(max(secant, low + near / 2), high - near / 2)",
+    ("analysis/secants", "middle = min(max(secant, low + near / 2), high - near / 2)",
      "high - near / 2 -> high + near / 2"): "how near to an end is looked, not where the zero is",
-    ("analysis/limits", "middle = min(max(secant, low + near / 2), high - near / 2)", "2 -> 3"):
+    ("analysis/secants", "middle = min(max(secant, low + near / 2), high - near / 2)", "2 -> 3"):
         "how near to an end is looked, not where the zero is",
     ("analysis/limits", "FIRST, LAST = 0.125, 1e6", "0.125 -> 0.12625"): "where a search begins",
     ("analysis/limits", "low, left, high = high, over, 2 * high", "2 -> 3"):
@@ -520,7 +520,7 @@ EQUIVALENT = {
      "0 -> 1"): "what rises leads out of the interval, which is halved then",
     ("simulation/contact/nonsmooth", "BOUNCES = 2", "2 -> 3"):
         "any small number: how finely bounces are followed",
-    ("mechanics/newton", "return z if np.abs(value).max() <= 1e-12 * "
+    ("mechanics/newton", "return z if np.abs(value / unit).max() <= 1e-12 * "
      "(1 + np.abs(z).max()) else None", "np.abs(z).max() -> np.abs(z).min()"):
         "a scale of a tolerance, which the 1 beside it bounds below",
     ("analysis/integrable", "twists = np.array([[-value.full() for value in "
@@ -606,9 +606,6 @@ EQUIVALENT = {
     ("mechanics/quasi_velocities", "POINTS = 3", "3 -> 4"): "one point more",
     ("mechanics/momentum", "rows = ([binding[i] for i in independent_rows(forms[:, binding], ones, "
      "[0] * len(binding),", "0 -> 1"): "all rows have one priority, whichever",
-    ("mechanics/vakonomic", "factors = factorise(matrix, pivot_order(samples, "
-     "(samples != 0).max(axis=0)))", "(samples != 0).max(axis=0) -> (samples != 0).min(axis=0)"):
-        "at random states an entry vanishes everywhere or nowhere",
     ("mechanics/morphism", "return np.linalg.matrix_rank(samples / np.where(largest > 0, largest, "
      "1.0), tol=DEFECT)", "1.0 -> 1.01"): "divides zeros",
     ("mechanics/momentum_side", "momenta = at_samples(given, ca.densify(hessian @ "
@@ -684,7 +681,7 @@ EQUIVALENT = {
         "from how many quotients a reciprocal pays: the test has the number from here",
     ("symbolic/linear_forms", "place: tuple[int, int] = (0, 0)",
      "0 -> 1"): "of a node that is no input: it is not read",
-    ("control/twist_rule", "free = ways[int(np.sum(sizes > PARALLEL * sizes[0])):] / scales",
+    ("control/twist_rule", "free = ways[int(np.sum(sizes > PARALLEL * sizes[0])):] / size",
      "0 -> 1"): "a scale of a tolerance",
     ("control/twist_rule", "starts = ca.logic_and(starts, both(*ca.vertsplit(side * before)) >= "
      "-ROUNDING)", "side * before -> side / before"): "of one sign",
@@ -802,8 +799,6 @@ EQUIVALENT = {
      "1.0 -> 1.01"): "a scale of a tolerance",
     ("mechanics/reconstruction", "rtol=rtol, atol=1e-2 * rtol, dense_output=True)",
      "0.01 -> 0.0101"): "a scale of a tolerance",
-    ("mechanics/transported_momenta", "if not other <= PURE * size + PURE * PURE * scale:",
-     "PURE * PURE * scale -> PURE * PURE / scale"): "a scale of rounding where nothing is carried",
     ("mechanics/morphism", "if any((side != sides[0]).any() for side in sides):", "0 -> 1"):
         "all three are equal if all are equal to any one of them",
     ("mechanics/kept_equations", "WORTH_KEEPING = 500", "500 -> 501"):
