@@ -4,6 +4,7 @@ arguments."""
 from __future__ import annotations
 
 import pickle
+import shlex
 
 import pytest
 from support import command_line
@@ -38,6 +39,18 @@ BLADE = {"joint": None, "kind": "blade", "link": "b", "axis": (0, 1, 0),
     ("arguments", {"a": "VALUE"}, "arguments={'a': 'VALUE'}", "--arg a:=VALUE")])
 def test_an_option_in_both_languages(name, value, python, command):
     assert option(name, value) == Remedy(python, command)
+
+
+@pytest.mark.parametrize("word", ["left wheel", "it's", "a$b", "räder (links)"])
+def test_a_shell_reads_names_as_they_are(word):
+    for name, value, words in (("free", [word], ["--free", word]),
+                               ("locked", {word: 0.3}, ["--lock", f"{word}=0.3"]),
+                               ("packages", {"a": word}, ["--package", f"a={word}"]),
+                               ("arguments", {"a": word}, ["--arg", f"a:={word}"]),
+                               ("skid", ("b", word), ["--skid", f"b,{word}"]),
+                               ("wheels", [Wheel(word, "disc", 0.1)],
+                                ["--wheel", f"joint={word},kind=disc,radius=0.1"])):
+        assert shlex.split(option(name, value).command) == words
 
 
 @pytest.mark.parametrize("wheel", [

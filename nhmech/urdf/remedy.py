@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
+from shlex import quote
 from typing import Any
 
 from ..errors import Remedy
@@ -98,12 +99,13 @@ def _quote(word: str) -> str:
 
 def _repeat(flag: str, between: str) -> Callable[[Mapping[str, object]], str]:
     """`flag` before every entry of a mapping."""
-    return lambda entries: " ".join(f"{flag} {name}{between}{_word(value)}"
+    return lambda entries: " ".join(f"{flag} {quote(f'{name}{between}{_word(value)}')}"
                                     for name, value in entries.items())
 
 
 def _command_skid(skid: object) -> str:
-    return f"--skid {','.join(skid) if isinstance(skid, (tuple, list)) else _word(skid)}"
+    word = ",".join(skid) if isinstance(skid, (tuple, list)) else _word(skid)
+    return f"--skid {quote(word)}"
 
 
 # keyword of `load` -> how Python spells its value, and how the command line spells all of it
@@ -111,7 +113,7 @@ OPTIONS: dict[str, tuple[Callable[[Any], str], Callable[[Any], str]]] = {
     "wheels": (_python_wheels, _command_wheels),
     "skid": (repr, _command_skid),
     "locked": (repr, _repeat("--lock", "=")),
-    "free": (repr, lambda names: " ".join(f"--free {name}" for name in names)),
+    "free": (repr, lambda names: " ".join(f"--free {quote(name)}" for name in names)),
     "packages": (repr, _repeat("--package", "=")),
     "arguments": (repr, _repeat("--arg", ":=")),
     "repair": (repr, lambda repair: "--repair" if repair else "--no-repair"),
