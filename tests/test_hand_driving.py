@@ -16,7 +16,13 @@ from nhmech import Simulator
 from nhmech.control.demo import DemoDrive, easy_speed
 from nhmech.control.push import Push
 from nhmech.control.speed_limits import SpeedLimits
-from nhmech.control.twist_limits import coasts, easy_limits, moves_sideways, turning_radius
+from nhmech.control.twist_limits import (
+    TwistLimits,
+    coasts,
+    easy_limits,
+    moves_sideways,
+    turning_radius,
+)
 
 DRIVE = "differential_drive"
 
@@ -28,6 +34,13 @@ def test_limits_are_the_same_for_both_directions():
                          max_deceleration_reverse=5.0)
     for wanted, before in rng.uniform(-2, 2, size=(200, 2)):
         assert limits.clip(-wanted, -before, 0.1) == -limits.clip(wanted, before, 0.1)
+
+
+def test_each_part_of_a_twist_goes_on_as_it_changed():
+    """Where no change may grow, in as much time by as much as before."""
+    steady = TwistLimits(*(SpeedLimits(max_jerk=0.0) for _ in range(3)))
+    assert steady.clip((9.0, -9.0, 9.0), (0.3, -0.2, 0.5), 0.1, (0.1, -0.1, 0.6)) == pytest.approx(
+        (0.5, -0.3, 0.4), rel=1e-14)
 
 
 @pytest.mark.parametrize("wanted, before, expected", [
@@ -111,12 +124,15 @@ def test_nobody_is_thrown_over_in_a_turn():
                                                                               rel=1e-12)
 
 
-def test_easy_limits_keep_those_of_the_joints():
-    """Wheels of radius r that turn no faster than W: W r ahead, 2 W r / track on the spot."""
+@pytest.mark.parametrize("slow", [1, 2])
+def test_easy_limits_keep_those_of_the_joints(slow):
+    """Wheels of radius r of which one or both turn no faster than W: W r ahead, 2 W r / track on
+    the spot."""
     text = nhmech.urdf_path(DRIVE).read_text()
-    vehicle = nhmech.load(text.replace('velocity="', 'velocity="0.0'))
-    joint, radius = vehicle.driven[0], vehicle.description.wheels[0].radius
-    rate = vehicle.limits[joint].velocity
+    vehicle = nhmech.load(text.replace('velocity="', 'velocity="0.0', slow))
+    rates, radius = [vehicle.limits[j].velocity for j in vehicle.driven], 0.1
+    rate = min(rates)
+    assert rates.count(rate) == slow and vehicle.description.wheels[0].radius == radius
     left, right = (np.array(vehicle.contact_points(vehicle.configuration()))[i, 1] for i in (0, 1))
     found = easy_limits(vehicle)
     assert found.forward.max_velocity == pytest.approx(rate * radius, rel=1e-9)
@@ -163,7 +179,7 @@ def test_a_push_turns_and_a_ball_has_a_heading_of_the_hand():
                                rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name, aside", [(DRIVE, 0.0), ("mecanum", 0.4)])
+@pytest.mark.parametrize("name, aside", [(DRIVE, 0.0), ("mecanum", 0.4), ("pendulum", 0.0)])
 def test_the_demo_is_a_gentle_curve(name, aside):
     """1.5 lengths a second after 1.5 s, turning left and right once in 6 s, at radii of three
     lengths or more; what moves sideways sways once in 12 s."""
@@ -175,7 +191,7 @@ def test_the_demo_is_a_gentle_curve(name, aside):
         np.testing.assert_allclose(demo.commanded_twist, share * speed * np.array(
             [1.0, aside * np.sin(np.pi * t / 6), np.sin(np.pi * t / 3) / vehicle.steering.length
              / 3]), rtol=1e-12, atol=1e-15)
-    assert demo.start == {}
+    assert (demo.start == {}) == (name != "pendulum")          # which has to be upright
 
 
 def test_an_easy_speed_is_neither_creeping_nor_reckless():

@@ -306,8 +306,11 @@ def test_a_restart_forgets_what_it_was_told(driven):
 
 
 # -- places ----------------------------------------------------------------------------------------
-def test_a_pose_on_a_slope_is_met_as_seen_from_above():
-    drive, _ = made(shipped("carriage", SLOPE))
+@pytest.mark.parametrize("name, start", [
+    ("carriage", None), ("disc", {"pose": (0.0, 0.0, 0.0, 0.1, 0.0, 0.3)})])
+def test_a_pose_on_a_slope_is_met_as_seen_from_above(name, start):
+    """By what leans too, whose heading changes with it."""
+    drive, _ = made(shipped(name, SLOPE), start=start)
     for pose in ((1.0, -2.0, 0.7), (0.3, 0.2, -3.1)):
         drive.restart(pose)
         assert drive.simulator.state.pose == pytest.approx(pose, abs=1e-9)
@@ -377,6 +380,17 @@ def test_it_is_looked_at_now_and_then_whether_the_wheels_roll(driven, monkeypatc
     assert judge(2.75) and drive.slips == (2.75, "at 2.75")
     room[0] = 1.0
     assert judge(4.0) and drive.slips is None and judge(4.25)
+
+
+@pytest.mark.parametrize("mu, rolls", [(0.9, True), (1e-3, False)])
+def test_it_is_told_since_when_wheels_cannot_roll_as_they_do(mu, rolls):
+    drive, _ = made(shipped("differential_drive"), mu=mu)
+    drive.take(0.3, 0.0, 0.0)
+    drive.advance(0.2)
+    assert rolls == (drive.slips is None)
+    if not rolls:
+        since, why = drive.slips
+        assert 0 < since <= 0.2 and "0.001" in why
 
 
 def test_grip_is_that_of_each_wheel():
