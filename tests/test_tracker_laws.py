@@ -99,6 +99,11 @@ def test_start_fits_a_bent_path():
     (lambda v: kanayama.Kanayama(shipped("sled"), EIGHT), ModelError, "no driven wheel"),
     (lambda v: kanayama.Kanayama(shipped("ball"), EIGHT), ModelError,
      "cannot both drive forward and turn"),
+    # but a drive of one's own may hold it
+    (lambda v: kanayama.Kanayama(shipped("bicycle"), EIGHT), ModelError,
+     "'bicycle' falls over sideways.*BicycleBalance"),
+    (lambda v: kanayama.Kanayama(shipped("bicycle"), EIGHT, drive=lambda *_: 1 / 0),
+     ZeroDivisionError, "division by zero"),
 ])
 def test_errors_say_what_is_wrong(make, error, said):
     with pytest.raises(error, match=said):

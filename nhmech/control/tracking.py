@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..checks import check_arguments, read_positive
+from ..errors import ModelError, Remedy
 from ..simulation.command import NOT_YET, Command, Controller
 from ..simulation.inverse_dynamics import POSITION_TIME, VELOCITY_TIME
 from ..simulation.runs.trajectory import Trajectory
@@ -57,7 +58,7 @@ class Tracker(ABC):
     Raises
     ------
     ModelError
-        For a vehicle that cannot follow a twist.
+        For a vehicle that cannot follow a twist, as one that falls over sideways.
     InputError
         For a speed that is not positive, and for anything that is no path or no drive.
     """
@@ -66,9 +67,7 @@ class Tracker(ABC):
                  drive: Drive | None = None):
         self.vehicle, self.path, self.speed = vehicle, path, read_positive("speed", speed)
         self.unicycle = unicycle(vehicle)
-        if drive is None:
-            drive = Balance if "pitch_rate" in vehicle.speeds else TwistDrive
-        self.drive: Controller = drive(vehicle, self._command_twist)
+        self.drive: Controller = (drive or _usual_drive(vehicle))(vehicle, self._command_twist)
         steers = any(axle.steering in vehicle.driven for axle in vehicle.steering.steered)
         self.lag = 2 * POSITION_TIME if steers else VELOCITY_TIME
         self.unit = self.unicycle.length + 2 * self.speed * self.lag
@@ -213,3 +212,13 @@ class Tracker(ABC):
                   if axle.steering in self.vehicle.driven}
         return {"pose": self.unicycle.base((x, y, heading)), "joints": joints,
                 "xi": dict(zip(("forward_speed", "lateral_speed", "yaw_rate"), map(float, twist)))}
+
+
+def _usual_drive(vehicle: Vehicle) -> Drive:
+    if "pitch_rate" in vehicle.speeds:
+        return Balance
+    if "roll_rate" in vehicle.speeds:
+        raise ModelError(f"{vehicle.name!r} falls over sideways, and no twist holds it upright",
+                         Remedy("To follow the path on two wheels: BicycleBalance(vehicle, path)",
+                                "To follow the path on two wheels: --controller bicycle"))
+    return TwistDrive
