@@ -33,6 +33,12 @@ def caster(parent: str = "base") -> str:
                                                   kind="fixed")
 
 
+def below(*place: tuple[float, ...]) -> str:
+    """The cart with its caster, fixed at a place, and turned, on another root."""
+    return robot(link("chassis"), joint("turn", "chassis", "base", *place, kind="fixed"),
+                 cart(caster()).removeprefix('<robot name="rig">').removesuffix("</robot>"))
+
+
 def kinds(text: str) -> set[NoticeKind]:
     return {notice.kind for notice in describe(text).notices}
 
@@ -58,9 +64,7 @@ def test_it_stands_two_radii_from_the_axle_or_twice_as_far_as_the_centre_of_mass
 
 
 def test_a_base_whose_x_axis_lies_along_the_axle_is_told_and_its_cure_works():
-    turned = robot(link("chassis"), joint("turn", "chassis", "base", rpy=(0, 0, np.pi / 2),
-                                          kind="fixed"),
-                   cart(caster()).removeprefix('<robot name="rig">').removesuffix("</robot>"))
+    turned = below((0, 0, 0), (0, 0, np.pi / 2))
     assert NoticeKind.ROLLS_SIDEWAYS in kinds(turned)
     text = next(n.text for n in describe(turned).notices if n.kind is NoticeKind.ROLLS_SIDEWAYS)
     assert "along y of 'chassis'" in text and 'rpy="0 0 -1.5707963"' in text
@@ -79,10 +83,7 @@ def test_a_base_whose_x_axis_lies_along_the_axle_is_told_and_its_cure_works():
 def test_what_rolls_across_its_x_axis_is_driven_sideways_and_turns_as_asked(asked, driven, words):
     """The robot's own x axis points to the right, 0.1 m behind the axle: the speed across the
     axle is zero, so that of the root there is 0.1 m times the yaw rate."""
-    turned = robot(link("chassis"), joint("turn", "chassis", "base", (0.0, 0.1, 0.0),
-                                          (0, 0, np.pi / 2), kind="fixed"),
-                   cart(caster()).removeprefix('<robot name="rig">').removesuffix("</robot>"))
-    vehicle = nhmech.load(turned)
+    vehicle = nhmech.load(below((0.0, 0.1, 0.0), (0, 0, np.pi / 2)))
     drive = TwistDrive(vehicle, asked)
     simulator = Simulator(vehicle, drive, mode="kinematic")
     simulator.run(0.5)
@@ -95,11 +96,14 @@ def test_what_rolls_across_its_x_axis_is_driven_sideways_and_turns_as_asked(aske
 
 def test_a_side_speed_that_the_axle_bars_is_told():
     """Not where none is asked for: a root off the axle moves sideways in every bend."""
-    vehicle = nhmech.load(cart(caster()))
+    vehicle = nhmech.load(below((-0.3, 0.0, 0.0)))
     for twist, is_told in (((0.3, 0.2, 0.0), True), ((0.3, 0.0, 0.4), False)):
         drive = TwistDrive(vehicle, twist)
         drive(0.0, Simulator(vehicle).state)
+        np.testing.assert_allclose(drive.possible_twist, (twist[0], 0.3 * twist[2], twist[2]),
+                                   rtol=0, atol=1e-12)
         assert ("the lateral speed follows from its fixed axle" in drive.shortfall) == is_told
+        assert bool(drive.shortfall) == is_told
 
 
 def test_of_axles_that_cross_only_the_turn_about_one_point_is_driven():
@@ -124,13 +128,14 @@ def test_of_axles_that_cross_only_the_turn_about_one_point_is_driven():
     assert "its fixed axles are parallel" in parallel.shortfall
 
 
-@pytest.mark.parametrize("side, place", [("right", "(0, -0.2)"), ("left", "(0, 0.2)")])
+@pytest.mark.parametrize("side, place", [("right", "(-0.3, -0.2)"), ("left", "(-0.3, 0.2)")])
 @pytest.mark.parametrize("twist, is_told", [((0.3, 0.0, 0.2), True), ((0.0, 0.0, 0.0), False)])
 def test_what_no_driven_wheel_determines_is_told(twist, is_told, side, place):
     """One wheel of two: how the robot turns about it is open."""
-    vehicle = nhmech.load(cart(caster()), wheels=[
+    text = below((-0.3, 0.0, 0.0))
+    vehicle = nhmech.load(text, wheels=[
         *(replace(w, driven=w.name == f"{side}_joint" if w.joint else None)
-          for w in nhmech.load(cart(caster())).description.wheels)])
+          for w in nhmech.load(text).description.wheels)])
     drive = TwistDrive(vehicle, twist)
     drive(0.0, Simulator(vehicle).state)
     assert (f"leave the robot free to turn about {place} m" in drive.shortfall) == is_told
