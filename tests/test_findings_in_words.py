@@ -117,8 +117,8 @@ def mobility_of(**changes):
     (mobility_of(degree=None), "no wheels"), (mobility_of(steerability=None), "no wheels"),
     (mobility_of(), CLASSES[2, 0]), (mobility_of(fixed=1), f"{CLASSES[2, 0]}, one fixed axle"),
     (mobility_of(fixed=2), f"{CLASSES[2, 0]}, all fixed axles in line"),
-    (mobility_of(fixed=1, trailing=("f", "g")), f"{CLASSES[2, 0]}, one fixed axle, the wheel that "
-     "f and g turns trails without constraining the motion"),
+    (mobility_of(fixed=1, trailing=("f", "g")), f"{CLASSES[2, 0]}, one fixed axle, the wheels "
+     "that f and g turn trail without constraining the motion"),
     (mobility_of(trailing=("f",)), CLASSES[2, 0]),
     (mobility_of(degree=1, steerability=1, fixed=1, trailing=("f",), leaning=True),
      f"{CLASSES[1, 1]}, leaning or pitching not counted"),

@@ -186,6 +186,21 @@ def test_where_a_mesh_may_be(package, name):
     assert find_file(name.format(package), {}, urdf).resolve() == package / "a b.stl"
 
 
+@pytest.mark.parametrize("folder, is_found", [("urdf", True), ("", True), ("urdf/old", False)])
+def test_a_package_may_have_another_folder_and_no_manifest(tmp_path, folder, is_found):
+    """Its files are below that of the URDF or the one above, if no package has its name."""
+    mesh, name = tmp_path / "meshes" / "rim.stl", "package://cart_description/meshes/rim.stl"
+    urdf = tmp_path / folder / "cart.urdf"
+    for file in (mesh, urdf):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    assert (find_file(name, {}, urdf) == mesh) == is_found
+    named = tmp_path / "cart_description" / "meshes" / "rim.stl"
+    named.parent.mkdir(parents=True)
+    named.touch()
+    assert find_file(name, {}, urdf) == named
+
+
 @pytest.mark.parametrize("name", ["x" * 5000, "package://" + "x" * 5000 + "/a.stl", "a\0b",
                                   "https://example.org/a.stl", "package://", "file://", "", "."])
 def test_names_of_meshes_that_are_nowhere(package, name):

@@ -108,9 +108,9 @@ class Mobility:
         words = CLASSES.get(self.type, "none of the five classes")
         if self.type == (2, 0) and self.fixed:
             words += ", one fixed axle" if self.fixed == 1 else ", all fixed axles in line"
-            words += (f", the wheel that {' and '.join(self.trailing)} turns trails without "
-                      "constraining the motion"
-                      if self.trailing else "")
+            one, several = ("s", "") if len(self.trailing) == 1 else ("", "s")
+            words += (f", the wheel{several} that {' and '.join(self.trailing)} turn{one} "
+                      f"trail{one} without constraining the motion" if self.trailing else "")
         return words + (", leaning or pitching not counted" if self.leaning else "")
 
 

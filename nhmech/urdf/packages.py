@@ -65,8 +65,10 @@ def find_file(filename: str, packages: Mapping[str, Path], urdf: Path | None) ->
     """The file that a URDF's mesh name means, or None.
 
     `package://NAME/REST` and `model://NAME/REST` are looked up in `packages`, in the folders above
-    the URDF (one called NAME, or one that holds NAME), and in those of `_VARIABLES`; a relative
-    name in the URDF's folder and above. Nothing is ever fetched from a network.
+    the URDF (one called NAME, or one that holds NAME), and in those of `_VARIABLES`; then REST
+    itself in the URDF's folder and the one above, since folders are renamed and copied in part. A
+    relative name is looked up in the URDF's folder and above. Nothing is ever fetched from a
+    network.
     """
     filename = filename.replace("\\", "/")      # of Windows
     package = package_of(filename)
@@ -81,6 +83,7 @@ def find_file(filename: str, packages: Mapping[str, Path], urdf: Path | None) ->
         for folder in [*above, *shared, *(f for name in _VARIABLES for f in _paths(name))]:
             candidates += [folder / rest] if folder.name == package else []
             candidates.append(folder / package / rest)
+        candidates += [folder / rest for folder in above[:2]]
     return next((path for path in candidates if _exists(path) and path.is_file()), None)
 
 
