@@ -3,6 +3,7 @@ against published numbers and closed forms."""
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -409,6 +410,24 @@ def spring(stiffness, at=1.0):
     system = lagrangian_system(euclidean("x"), lambda s: (
         s.v.x ** 2 - stiffness * (s.q.x - at) ** 2) / 2)
     return SteadyMotions(constrain(system))
+
+
+@pytest.mark.parametrize("pull, lasts", [
+    (lambda s: ca.sin(s.t), False), (lambda s: s.t ** 2, False), (lambda s: -s.t * s.v.x, True),
+    # at rest in y, too
+    (lambda s: ca.sin(s.t) * s.q.y, True), (lambda s: ca.sin(s.q.y - 2 * s.t), False)])
+def test_what_is_steady_at_one_moment_alone_is_not_steady(pull, lasts):
+    """x'' = -x + pull(t), y'' = 0: x = 0 is steady at t = 0, and from then on where nothing pulls
+    later."""
+    motions = SteadyMotions(constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 - s.q.x ** 2) / 2, force=lambda s: {"x": pull(s)})))
+    guess = [0.0, 0.0], [0.0, 2.0]
+    if lasts:
+        np.testing.assert_allclose(motions.find(*guess).q[0], 0, rtol=0, atol=1e-9)
+        return
+    with pytest.raises(MechanicsError, match="no steady motion: the system depends on time, and x' "
+                                             "is constant at t = 0 s alone"):
+        motions.find(*guess)
 
 
 @pytest.mark.parametrize("stiffness, conditions, says", [

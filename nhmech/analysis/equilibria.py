@@ -11,12 +11,13 @@ import pinocchio as pin
 
 from ..checks import check_arguments, read_vector
 from ..ctrl_c import hear_ctrl_c
-from ..errors import InputError, MechanicsError
+from ..errors import InputError, MechanicsError, listed
 from ..mechanics.system import HasConstrained
 from ..vehicle.vehicle import Vehicle
 from .steady_equations import SINGULAR, SteadyEquations
 from .variations import Point, Variations
 
+LASTING = 1e-6       # a smaller change of dxi/dt, relative to its terms, is rounding
 HALVINGS = 6         # of a step along a branch, before the branch is taken to end
 
 
@@ -104,7 +105,8 @@ class SteadyMotions:
         Raises
         ------
         MechanicsError
-            If none is found; the error names the equation with the largest residual.
+            If none is found; the error names the equation with the largest residual. If the system
+            depends on time, and the motion is steady at that moment alone.
         InputError
             For unknown quantities.
         """
@@ -113,7 +115,28 @@ class SteadyMotions:
         q = read_vector("q", q, system.algebroid.q_names)
         xi = read_vector("xi", xi, self.variations.equations.names)
         q, xi, u, end, _ = self.equations.solve(t, q, xi, u, dict(conditions or {}))
+        self._require_lasting(t, q, xi, u)
         return Equilibrium(q, xi, u, end.point.v, end.residual, len(end.free))
+
+    def _require_lasting(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray) -> None:
+        """Raises `MechanicsError` where dxi/dt vanishes at this moment and not from then on, by its
+        first two derivatives along the motion."""
+        v, s = self.variations, self.variations.system
+        if not ca.depends_on(v.rate, s.t):
+            return
+        moved = ca.densify(v.space.anchor @ v.velocity)
+        parts, changes = [], v.rate
+        for _ in range(2):
+            parts += [(ca.jtimes(changes, s.t, ca.SX(1)), ca.jtimes(changes, s.q, moved))]
+            changes = sum(parts[-1])
+        evaluate = ca.Function("changes", v.inputs, [ca.densify(ca.horzcat(*column)) for column in (
+            (a + b for a, b in parts), (ca.fabs(a) + ca.fabs(b) for a, b in parts))])
+        found, size = (np.abs(part.full()) for part in evaluate(t, q, xi, u, v.theta))
+        changing = (found > LASTING * (1 + size)).any(axis=1)
+        if changing.any():
+            names = listed(np.array(v.equations.names)[changing])
+            raise MechanicsError(f"no steady motion: the system depends on time, and {names} is "
+                                 f"constant at t = {t:g} s alone")
 
     # -- families ----------------------------------------------------------------------------------
     def family(self, start: Equilibrium, name: str, values: Iterable[float],
