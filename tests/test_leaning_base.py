@@ -8,13 +8,13 @@ import re
 import numpy as np
 import pinocchio as pin
 import pytest
-from support import askew_text, joint, shipped
+from support import askew_text, at_length, joint, shipped, velocity
 from test_twist import measure_twist
 
 import nhmech
 from nhmech.analysis import limits
-from nhmech.control import TwistDrive
-from nhmech.control.twist_rule import find_undriven
+from nhmech.control import LQR, TwistDrive
+from nhmech.control.twist_rule import find_undriven, planar_twist_function
 from nhmech.control.unicycle import unicycle
 from nhmech.urdf.notice import NoticeKind
 
@@ -79,6 +79,26 @@ def test_a_base_that_leans_has_the_heading_of_its_pose(rpy):
     x, y, _ = pin.Quaternion(q[3:7]).toRotationMatrix()[:, 1]
     assert np.arctan2(-x, y) == pytest.approx(0.8, abs=1e-12)
     assert tuple(q[:2]) == pytest.approx((0.3, -0.2), abs=1e-12)
+
+
+@pytest.mark.parametrize("name, rpy, within", [
+    ("differential_drive", LEANS[1], 1e-7), ("bicycle", (0, 0, 0.3), 2e-3),
+    *at_length(("differential_drive", LEANS[2], 1e-7))])
+def test_a_steady_turn_is_found_from_any_base_frame(name, rpy, within):
+    """Its lateral speed follows from the turn where the origin is off the axle; the efforts that
+    hold it, and the rates at which it is left, are those of the robot. A bicycle leans in the
+    turn, so that its origin moves a little otherwise."""
+    vehicle, own = leaning(name, rpy), shipped(name)
+    # the foot of the new origin on the axle is 4.0 m/s fast; so far is it to the left of the old
+    aside = -(pin.rpy.rpyToMatrix(*rpy).T @ [0.3, 0.07, 0.02])[1]
+    found = [LQR(one, unicycle(one).twist(speed, 0.3))
+             for one, speed in ((vehicle, 4.0), (own, 4.0 + 0.3 * aside))]
+    twist = planar_twist_function(vehicle)(found[0].motion.q, velocity(
+        vehicle, 0.0, found[0].motion.q, found[0].motion.xi)).full().ravel()
+    assert name == "bicycle" or twist == pytest.approx(unicycle(vehicle).twist(4.0, 0.3), rel=1e-7)
+    assert found[0].motion.u == pytest.approx(found[1].motion.u, rel=within, abs=1e-9)
+    grows = [np.sort_complex(np.linalg.eigvals(one.A)) for one in found]
+    np.testing.assert_allclose(grows[0], grows[1], rtol=5 * within, atol=1e-6)
 
 
 @pytest.mark.parametrize("rpy", LEANS)

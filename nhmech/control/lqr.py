@@ -12,14 +12,19 @@ from ..analysis.linearise import Linearisation, linearise
 from ..analysis.variations import Variations
 from ..checks import check_arguments, read_array, read_positive, read_word
 from ..errors import MechanicsError, ModelError
-from ..simulation.state import State
+from ..simulation.state import State, base_pose
+from ..vehicle.couplings import PLANAR, level_twists
 from ..vehicle.vehicle import Vehicle
 from .riccati import read_weights, regulator
 from .steady_reference import SteadyReference
+from .unicycle import unicycle
 
 ANGLE = 0.3                                   # [rad] that costs one unit
 BASE = ("forward", "lateral", "vertical")     # displacements of the base's origin
 TURNS = 8                                     # members of the family from straight ahead to a turn
+# of a twist: by so much the part that follows from the others may be off, as that of a base which
+# leans in a turn
+FOLLOWS = 1e-3
 COUPLED = 1e-9                                # entries of A below this part of the largest are none
 
 
@@ -141,28 +146,50 @@ class LQR:
 def steady_motion(vehicle: Vehicle, twist: Sequence[float] | np.ndarray,
                   variations: Variations | None = None) -> Equilibrium:
     """The steady motion nearest to the upright pose with a base twist, and the efforts it takes.
-    `twist`: (forward [m/s], lateral [m/s], yaw rate [rad/s])."""
+    `twist`: (forward [m/s], lateral [m/s], yaw rate [rad/s]) along the ground."""
     variations = Variations(vehicle) if variations is None else variations
     motions, q = SteadyMotions(variations, vehicle.driven), vehicle.configuration()
     point = variations.at(q, np.zeros(variations.xi.numel()))
     values = read_array("twist", twist, (3,), "forward [m/s], lateral [m/s] and yaw rate [rad/s]")
-    wanted = dict(zip(("forward_speed", "lateral_speed", "yaw_rate"), map(float, values)))
-    rows = [variations.space.v_names.index(name) for name in wanted]
-    straight = np.array([*list(wanted.values())[:2], 0.0])
-    guess = np.linalg.lstsq(point.E[rows], straight - point.v[rows], rcond=1e-9)[0]
+    # in the frame of a base that may lean
+    level = level_twists(base_pose(q)[:3, :3].T @ vehicle.placer.normal)[[*PLANAR]]
+    names = "forward_speed", "lateral_speed", "yaw_rate"
+    wanted = dict(zip(names, map(float, level @ values)))
+    rows = [variations.space.v_names.index(name) for name in names]
+    straight, kept = _straight(vehicle, values)
+    guess = np.linalg.lstsq(point.E[rows], level @ straight - point.v[rows], rcond=1e-9)[0]
     try:
         if not straight.any():
             return motions.find(q, guess, conditions=wanted)
-        start = motions.find(q, guess, conditions=dict(zip(wanted, straight)))
+        start = motions.find(q, guess, conditions=dict(zip(names, level @ straight)))
         # gradually, as it leans into the turn
-        turns = np.linspace(0.0, wanted["yaw_rate"], TURNS + 1)[1:] if wanted["yaw_rate"] else [0.0]
-        return motions.family(start, "yaw_rate", turns, dict(zip(wanted, straight[:2])))[-1]
+        turns = np.linspace(0.0, wanted["yaw_rate"], TURNS + 1)[1 if values[2] else TURNS + 1:]
+        conditions = {names[i]: wanted[names[i]] for i in kept}
+        last = [start, *motions.family(start, "yaw_rate", turns, conditions)][-1]
+        missed = np.abs(last.v[rows] - level @ values).max()
+        return last if missed <= FOLLOWS * np.linalg.norm(values) else motions.find(
+            last.q, last.xi, last.u, conditions=wanted)
     except MechanicsError as error:
-        given = ", ".join(f"{name} {value:g}" for name, value in wanted.items())
+        given = ", ".join(f"{name} {value:g}" for name, value in zip(names, values))
         raise ModelError(f"{vehicle.name!r} has no steady motion with {given} near its upright "
                          f"pose: {error}. Ask for a twist that its wheels allow (a car turns only "
                          "while it rolls), or give the steady motion itself, from "
                          "SteadyMotions(vehicle).find(...)") from error
+
+
+def _straight(vehicle: Vehicle, twist: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
+    """The twist (3,) straight ahead from which one that turns is reached, and the parts that it
+    has in common with it: of a base that its wheels bar, one part of the speed follows from the
+    other and the turn, wherever its origin is."""
+    try:
+        point = unicycle(vehicle)
+    except ModelError:
+        point = None
+    if point is None or point.free:
+        return twist * (1, 1, 0), (0, 1)
+    ahead = point.twist(1.0, 0.0)
+    part = int(abs(ahead[1]) > abs(ahead[0]))
+    return twist[part] / ahead[part] * ahead, (part,)
 
 
 def state_scales(vehicle: Vehicle, names: Sequence[str], units: Sequence[str]) -> np.ndarray:
