@@ -20,6 +20,9 @@ Number = TypeVar("Number", float, np.ndarray)
 class Event:
     """A moment at which a function of time and state is zero.
 
+    It is found where the function has different signs before and after a step: of two zeros within
+    one step nothing is seen.
+
     Attributes
     ----------
     name

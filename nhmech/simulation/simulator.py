@@ -65,7 +65,8 @@ class Simulator:
     dt
         Step [s].
     control_period
-        [s], a multiple of dt; dt if None.
+        [s], a multiple of dt; dt if None. It is counted in steps: the last step of a run may be
+        shorter, and the next run then has its commands earlier by as much.
     integrator
         "rk4" takes fixed steps of dt; "dop853" adapts its steps to a tolerance; "auto" starts with
         "rk4" and changes to "dop853" where steps of dt are too long. "gauss" (order 6), "gauss4"
