@@ -625,6 +625,8 @@ EQUIVALENT = {
      "signs + sums + products + len(self.functions) -> "
      "signs + sums + products - len(self.functions)"):
         "an estimate of which form is shorter; operation counts gate what it decides",
+    ("simulation/least_squares", "WELL = 1e-2", "0.01 -> 0.0101"):
+        "from where on the other way is taken, which leads to the same efforts",
     ("control/combinators", "there = [twist for twist in twists if np.isfinite(twist).all()]",
      "np.isfinite(twist).all() -> np.isfinite(twist).any()"):
         "a twist is finite in all its parts or in none: another one is refused",

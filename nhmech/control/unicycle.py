@@ -104,7 +104,7 @@ def barred_twists(vehicle: Vehicle) -> np.ndarray:
     kernel of A holds, over all poses at which the vehicle chose its rows.
     """
     samples, length = vehicle.constrained.configurations, vehicle.steering.length
-    upright = _normal(vehicle, samples[0])
+    upright = _normal(vehicle, vehicle.configuration())
     gram = np.zeros((3, 3))
     for q in samples:
         if np.abs(_normal(vehicle, q) - upright).max() > SAME:
@@ -153,4 +153,4 @@ def _clean(vector: np.ndarray, scale: float) -> np.ndarray:
 
 def _kernel(A: np.ndarray) -> np.ndarray:
     _, s, vt = np.linalg.svd(A)
-    return vt[int(np.sum(s > KEPT * s[0])):].T
+    return vt[int(np.sum(s > KEPT * s.max())):].T
