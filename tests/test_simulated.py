@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support import shipped
 
+from nhmech import Simulator
 from nhmech.errors import InputError, MechanicsError, SimulationError
 from nhmech.mechanics import constrain, euclidean, lagrangian_system
 from nhmech.mechanics.algebroid import product, special_euclidean
@@ -192,6 +193,14 @@ def test_a_motion_on_a_manifold_begins_on_it(speed, message, unit):
     else:
         with pytest.raises(InputError, match=message):
             made.check_invariant(*start)
+
+
+def test_a_run_begins_on_the_manifold_of_its_motion():
+    simulator = Simulator(beads(lambda system: system.v[2] ** 2 - 1, circle=circle).constrained)
+    start = {"x'": 0.0, "y'": 0.0}
+    assert simulator.reset(q=(0.6, 0.8, 0.2), xi=start | {"s'": -1.0}).xi["s'"] == -1.0
+    with pytest.raises(InputError, match="does not lie on the manifold of the motion"):
+        simulator.reset(q=(0.6, 0.8, 0.2), xi=start | {"s'": 3.0})
 
 
 def test_of_several_functions_the_worst_is_shown():
