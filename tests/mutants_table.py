@@ -649,6 +649,17 @@ EQUIVALENT = {
      "0.9 -> 0.909"): "any angles of the joints",
     ("vehicle/reactions", "if np.abs(f - before).max() <= _SETTLED * np.abs(f).max():",
      "np.abs(f).max() -> np.abs(f).min()"): "only ends later",
+    ("vehicle/placement", "if before <= CLOSED * np.abs([1.0, *q[:3], *forms.ravel()]).max():",
+     "3 -> 4"): "a part of a unit quaternion is no larger than 1",
+    ("vehicle/placement", "if before <= CLOSED * np.abs([1.0, *q[:3], *forms.ravel()]).max():",
+     "1.0 -> 1.01"): "a scale of a tolerance",
+    ("vehicle/ground", "normal: Vector = (0.0, 0.0, 1.0)", "1.0 -> 1.01"):
+        "normals are made unit below",
+    ("vehicle/axles", "row = (other.straight - mimic.multiplier * one.straight) / 2",
+     "(other.straight - mimic.multiplier * one.straight) / 2 -> "
+     "(other.straight - mimic.multiplier * one.straight) * 2"): "any multiple of a row",
+    ("vehicle/axles", "row = (other.straight - mimic.multiplier * one.straight) / 2", "2 -> 3"):
+        "any multiple of a row",
     ("vehicle/placement", "LARGEST = 0.5", "0.5 -> 0.505"): "how far one step of a search may go",
     ("urdf/layout", "x_axis = (1.0, 0.0, 0.0)", "1.0 -> 1.01"): "axes are made unit below",
     ("vehicle/tyres", "rho = ca.sqrt(sum((part ** 2 for part in sigma.values()), "

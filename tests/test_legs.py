@@ -144,6 +144,16 @@ def test_feet_that_cannot_stand_are_said_with_their_heights(offsets, heights):
         made.place(pose(), support)
 
 
+def test_what_cannot_stand_is_known_after_a_step_of_each_kind(monkeypatch):
+    """Of height, pitch, roll and both: a step after which no foot is nearer is the last one."""
+    evaluate, calls = Placer.evaluate, []
+    monkeypatch.setattr(Placer, "evaluate", lambda *at: calls.append(at) or evaluate(*at))
+    made = placer([(1, 0.1, -0.5), (0, 0, -0.485), (-1, -0.1, -0.5), (0, 1, -0.5), (0, -1, -0.5)])
+    with pytest.raises(ModelError, match="no height, pitch and roll"):
+        made.place(pose(), SimpleNamespace(level=False, offsets=np.zeros(5)))
+    assert len(calls) <= 2 + 4 * 3
+
+
 @pytest.mark.parametrize("size, is_level", [(1e-7, False), (1e-10, True)])
 def test_feet_are_apart_where_they_are_farther_than_rounding(size, is_level):
     """Three as near as that determine no attitude."""
@@ -260,6 +270,14 @@ def test_a_base_is_pitched_as_far_as_its_feet_ask_for(pitch):
     turn = pin.log3(pin.Quaternion(placed[3:7]).toRotationMatrix())
     np.testing.assert_allclose(turn, (0, pitch, 0), atol=1e-12)
     np.testing.assert_allclose(placed[:3], (1, 2, 0), atol=1e-12)
+
+
+@pytest.mark.parametrize("sine", [0.01, -0.3, 0.9])
+def test_a_base_is_pitched_until_its_feet_are_at_their_offsets(sine):
+    made = placer([(1, 0, 0), (-1, 0, 0)])
+    placed = made.place(pose(), SimpleNamespace(level=False, offsets=np.array([sine, -sine])))
+    turn = pin.log3(pin.Quaternion(placed[3:7]).toRotationMatrix())
+    np.testing.assert_allclose(turn, (0, -np.arcsin(sine), 0), atol=1e-12)
 
 
 @pytest.mark.parametrize("far", [1e3, 1e6, 1e9])

@@ -127,7 +127,7 @@ class Placer:
             defect = height - offsets
             before = np.abs(defect).max()
             # the place and the levers of the contacts, of which heights are differences
-            if before <= CLOSED * np.abs([1.0, *q[:3], *forms[:, :6].ravel()]).max():
+            if before <= CLOSED * np.abs([1.0, *q[:3], *forms.ravel()]).max():
                 return q
             moves = self._moves(q, turns)
             step, _, rank, sizes = np.linalg.lstsq(forms[:, :6] @ moves, -defect, rcond=None)
