@@ -62,12 +62,13 @@ def test_links_are_where_pinocchio_has_them(positions):
     pin.framesForwardKinematics(model, data, q)
     for name in layout.links:
         pose = data.oMf[model.getFrameId(name, pin.BODY)].homogeneous
-        np.testing.assert_allclose(layout.X_RL[name], pose, atol=1e-12)
+        np.testing.assert_allclose(layout.X_RL[name], pose, rtol=0, atol=1e-12)
         np.testing.assert_allclose(layout.X("hand", name),
-                                   np.linalg.solve(layout.X_RL["hand"], pose), atol=1e-12)
+                                   np.linalg.solve(layout.X_RL["hand"], pose), rtol=0, atol=1e-12)
     turn = layout.joints["turn"]
     np.testing.assert_allclose(layout.axis_R(turn),
-                               layout.X_RL["arm"][:3, :3] @ np.array([1, 2, 2]) / 3, atol=1e-12)
+                               layout.X_RL["arm"][:3, :3] @ np.array([1, 2, 2]) / 3, rtol=0,
+                               atol=1e-12)
     assert (turn.parent, turn.child, turn.lower, turn.upper) == ("base", "arm", 0.2, 1.0)
     assert np.linalg.norm(layout.joints["slide"].axis) == pytest.approx(1, rel=1e-12)
 
@@ -133,10 +134,10 @@ def test_shapes_in_any_frame():
     assert [one.size for one in (box, cylinder, sphere, mesh)] == [(1, 2, 3), (4, 5), (6,), ()]
     assert (mesh.mesh, mesh.scale, sphere.mesh, sphere.scale) == ("a.stl", (1, 2, 3), "", (1, 1, 1))
     np.testing.assert_allclose(box.centre, at, rtol=1e-12)
-    np.testing.assert_allclose(box.X_LS[:3, :3], pin.rpy.rpyToMatrix(*turn), atol=1e-12)
-    np.testing.assert_allclose(box.axis, box.X_LS[:3, 2])
+    np.testing.assert_allclose(box.X_LS[:3, :3], pin.rpy.rpyToMatrix(*turn), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(box.axis, box.X_LS[:3, 2], rtol=1e-12)
     there = layout.shapes("b", "a")[0]
-    np.testing.assert_allclose(there.X_LS, layout.X_RL["b"] @ box.X_LS, atol=1e-12)
+    np.testing.assert_allclose(there.X_LS, layout.X_RL["b"] @ box.X_LS, rtol=0, atol=1e-12)
     assert [one.size for one in layout.shapes("b", tag="visual")] == [(7,)]
     np.testing.assert_array_equal(placement(layout.source, layout.links["a"]), np.eye(4))
 
@@ -170,20 +171,22 @@ def test_centre_axle_and_bottom_of_a_wheel():
     a = 0.3
     layout, (lean, thick) = stand(((1, 2, 3), (0, np.cos(a), np.sin(a)), 0.5),
                                   ((1, -2, 3), (0, np.cos(a), np.sin(a)), 0.5, 0.1))
-    np.testing.assert_allclose(centre_R(layout, lean), [1, 2, 3], atol=1e-12)
-    np.testing.assert_allclose(axle_R(layout, lean), [0, np.cos(a), np.sin(a)], atol=1e-12)
+    np.testing.assert_allclose(centre_R(layout, lean), [1, 2, 3], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(axle_R(layout, lean), [0, np.cos(a), np.sin(a)], rtol=0, atol=1e-12)
     assert bottom_R(layout, lean) == pytest.approx(3 - 0.5 * np.cos(a), rel=1e-12)
     assert bottom_R(layout, thick) == pytest.approx(3 - 0.4 * np.cos(a) - 0.1, rel=1e-12)
     ball = Wheel(None, "caster_ball", 0.2, link="base", point=(0, 0, 1))
-    assert bottom_R(layout, ball) == pytest.approx(0.8)
+    assert bottom_R(layout, ball) == pytest.approx(0.8, rel=1e-12, abs=0)
     assert ground_height(layout, [lean, thick, ball]) == bottom_R(layout, thick)
 
 
 def test_sizes_of_a_robot():
     wheels = [Wheel("j", radius=radius) for radius in (0.1, 0.3, 0.7)]
-    assert usual_radius(wheels) == 0.3 and tolerance(wheels) == pytest.approx(0.045)
+    assert usual_radius(wheels) == 0.3 and tolerance(wheels) == pytest.approx(0.045, rel=1e-12,
+                                                                              abs=0)
     assert usual_radius([]) == 0.05
-    assert [allowance(r, 0.4) for r in (0.1, 0.2, 0.5)] == pytest.approx([0.02, 0.02, 0.05])
+    assert [allowance(r, 0.4) for r in (0.1, 0.2, 0.5)] == pytest.approx([0.02, 0.02, 0.05],
+                                                                         rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("place, axle, expected", [
@@ -204,14 +207,14 @@ def test_one_axle_up_to_a_twentieth_of_the_radius_and_a_fiftieth_of_a_turn(place
 def test_the_centre_of_mass_is_that_of_all_links():
     layout = laid(link("a", 0.2, com=(0, 0, 1)), link("b", 0.6, com=(1, 0, 0)), '<link name="c"/>',
                   joint("j", "a", "b", (0, 0, 4), (0, 0, pi / 2)), joint("k", "b", "c"))
-    np.testing.assert_allclose(centre_of_mass(layout), [0, 0.75, 3.25], atol=1e-12)
+    np.testing.assert_allclose(centre_of_mass(layout), [0, 0.75, 3.25], rtol=0, atol=1e-12)
     np.testing.assert_array_equal(centre_of_mass(laid('<link name="a"/>')), np.zeros(3))
     assert footprint(layout) is None
     marked = laid(link("a"), link("b"), link("Base_Footprint"), link("swinging_footprint"),
                   joint("s", "a", "swinging_footprint", (0, 0, 5)),
                   joint("f", "a", "b", (0, 0, -1), kind="fixed"),
                   joint("g", "b", "Base_Footprint", (0, 0, -2), kind="fixed"))
-    assert footprint(marked) == ("Base_Footprint", pytest.approx(-3.0))
+    assert footprint(marked) == ("Base_Footprint", pytest.approx(-3.0, rel=1e-12))
 
 
 # -- rims of cylinders and spheres -----------------------------------------------------------------
@@ -278,7 +281,8 @@ def test_the_largest_rim_and_all_of_its_size():
     (shape("cylinder", (0, 7, 0.1), (0, 0, 0), radius=0.3, length=0.8), sqrt(0.34))])
 def test_how_far_out_a_shape_reaches(body, reach):
     layout, axle = rotor(shape("sphere", radius=0.1), body)
-    assert find_reach(layout, axle, find_rim(layout, axle)) == pytest.approx(max(reach, 0.1))
+    assert find_reach(layout, axle, find_rim(layout, axle)) == pytest.approx(max(reach, 0.1),
+                                                                             rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("tag", ["collision", "visual"])
@@ -287,7 +291,7 @@ def test_cylinders_that_are_turned_or_placed_wrongly(tag):
     across = shape("cylinder", (0.1, 0, 0.2), tag=tag, radius=0.3, length=0.1)
     layout, axle = rotor(across)
     radius, direction = crossed_cylinder(layout, axle)
-    assert radius == 0.3 and direction == pytest.approx([0, 0, 1])
+    assert radius == 0.3 and direction == pytest.approx([0, 0, 1], rel=1e-12)
     assert beside_cylinder(layout, axle) is None
     for off, is_on in ((0.3089, True), (0.3091, False)):
         layout, axle = rotor(shape("cylinder", (off, 0, 0), tag=tag, radius=0.3, length=0.1))
@@ -296,7 +300,7 @@ def test_cylinders_that_are_turned_or_placed_wrongly(tag):
     large = shape("cylinder", (0.12, 3, 0.16), ALONG, tag=tag, radius=0.3, length=0.1)
     far = shape("cylinder", (0.3, 3, 0.4), ALONG, tag=tag, radius=0.4, length=0.1)
     layout, axle = rotor(small, large, far)
-    assert beside_cylinder(layout, axle) == (0.3, pytest.approx(0.2))
+    assert beside_cylinder(layout, axle) == (0.3, pytest.approx(0.2, rel=1e-12, abs=0))
     assert crossed_cylinder(layout, axle) is None
 
 

@@ -69,7 +69,7 @@ def test_a_base_is_made_upright_by_the_smallest_turn():
     q = pose((1, 2, 3), (0.1, 0.2, 0.7))
     turned = made.upright(q)
     before, after = (pin.Quaternion(one[3:7]).toRotationMatrix() for one in (q, turned))
-    np.testing.assert_allclose(after[:, 2], SLOPE, atol=1e-12)
+    np.testing.assert_allclose(after[:, 2], SLOPE, rtol=0, atol=1e-12)
     angle = np.linalg.norm(pin.log3(after @ before.T))
     assert angle == pytest.approx(np.arccos(before[:, 2] @ SLOPE), rel=1e-9)
     np.testing.assert_array_equal(turned[:3], q[:3])
@@ -83,11 +83,12 @@ def test_more_feet_than_needed_keep_their_distances():
     bears = np.array([True, True, False, False])
     support = made.support(pose(rpy=(0.1, 0, 0)), bears, 0.0)
     assert support.level
-    np.testing.assert_allclose(support.offsets, [0.005, -0.005, -0.005, 0.025], atol=1e-12)
+    np.testing.assert_allclose(support.offsets, [0.005, -0.005, -0.005, 0.025], rtol=0, atol=1e-12)
     assert made.support(pose(), np.zeros(4, bool), 0.0).offsets.sum() == pytest.approx(0, abs=1e-12)
     placed = made.place(pose((0, 0, 7), (0.1, 0.2, 0.3)), support)
-    np.testing.assert_allclose(made.evaluate(placed)[0], support.offsets, atol=1e-12)
-    assert placed[2] == pytest.approx(0.495) and placed[3:5] == pytest.approx([0, 0], abs=1e-12)
+    np.testing.assert_allclose(made.evaluate(placed)[0], support.offsets, rtol=0, atol=1e-12)
+    assert placed[2] == pytest.approx(0.495, rel=1e-12, abs=0)
+    assert placed[3:5] == pytest.approx([0, 0], abs=1e-12)
     for off, is_kept in ((0.9e-13, False), (3e-13, True)):
         almost = placer(SQUARE + np.array([(0, 0, off)] + [(0, 0, 0)] * 3))
         offsets = almost.support(pose(), np.array([False, True, True, True]), 0.0).offsets
@@ -100,7 +101,7 @@ def test_three_feet_that_differ_by_rounding_stand_level(off, is_level):
     support = placer(feet).support(pose(), np.ones(3, bool), 1e-3)
     assert support.level == is_level
     np.testing.assert_allclose(support.offsets, is_level * off * np.array([1, -0.5, -0.5]),
-                               atol=1e-12)
+                               rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("feet, lean", [
@@ -111,7 +112,7 @@ def test_fewer_feet_move_it_no_more_than_they_need(feet, lean):
     q = pose((1, 2, 3), (lean, 0, 0.4))
     placed = made.place(q, made.support(q, np.ones(len(feet), bool), 0.0))
     np.testing.assert_allclose(made.evaluate(placed)[0], 0, atol=1e-12)
-    np.testing.assert_allclose(placed[3:], q[3:], atol=1e-12)
+    np.testing.assert_allclose(placed[3:], q[3:], rtol=0, atol=1e-12)
     assert placed[:2].tolist() == [1, 2]
     assert made.place(q, placer([]).support(q, np.ones(0, bool), 0.0)).tolist() == q.tolist()
 
@@ -197,7 +198,8 @@ def test_three_contacts_stand_level_up_to_a_hundredth_of_the_smallest_radius(off
     wheels = DISC, replace(DISC, radius=0.5), replace(BALL, radius=0.01)
     support = find_support(placer(feet), contacts(*wheels))
     assert support.level == is_level
-    np.testing.assert_allclose(support.offsets, is_level * off * np.array([1, -1, -1]), atol=1e-12)
+    np.testing.assert_allclose(support.offsets, is_level * off * np.array([1, -1, -1]), rtol=0,
+                               atol=1e-12)
 
 
 def test_blades_are_in_one_plane_up_to_a_twentieth_of_a_tenth_of_a_metre():
@@ -268,8 +270,8 @@ def test_a_base_is_pitched_as_far_as_its_feet_ask_for(pitch):
     made = placer([(np.cos(pitch), 0, np.sin(pitch)), (-np.cos(pitch), 0, -np.sin(pitch))])
     placed = made.place(pose((1, 2, 3)), SimpleNamespace(level=False, offsets=np.zeros(2)))
     turn = pin.log3(pin.Quaternion(placed[3:7]).toRotationMatrix())
-    np.testing.assert_allclose(turn, (0, pitch, 0), atol=1e-12)
-    np.testing.assert_allclose(placed[:3], (1, 2, 0), atol=1e-12)
+    np.testing.assert_allclose(turn, (0, pitch, 0), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(placed[:3], (1, 2, 0), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("sine", [0.01, -0.3, 0.9])

@@ -43,7 +43,8 @@ def test_a_step_of_runge_and_kutta_is_that_of_taylor():
                                taylor @ start, rtol=1e-14)
     for f in (np.exp, np.sin):
         found = RK4.advance(lambda t, x, f=f: f(t), 0.3, 2.0, 0.4)
-        assert found == pytest.approx(2 + 0.4 / 6 * (f(0.3) + 4 * f(0.5) + f(0.7)), rel=1e-14)
+        assert found == pytest.approx(2 + 0.4 / 6 * (f(0.3) + 4 * f(0.5) + f(0.7)), rel=1e-13,
+                                      abs=0)
 
     def error(dt: float) -> float:
         def go(steps):
@@ -72,7 +73,7 @@ def test_a_collocation_has_twice_its_stages_order(stages):
     method = Gauss(stages)
     a, b, c = method.matrix, method.weights, method.nodes
     for k in range(1, 2 * stages + 1):
-        assert b @ c ** (k - 1) == pytest.approx(1 / k, rel=1e-13)
+        assert b @ c ** (k - 1) == pytest.approx(1 / k, rel=1e-13, abs=0)
     for k in range(1, stages + 1):
         np.testing.assert_allclose(a @ c ** (k - 1), c ** k / k, rtol=1e-12)
         np.testing.assert_allclose((b * c ** (k - 1)) @ a, b * (1 - c ** k) / k, rtol=1e-12)
@@ -82,7 +83,7 @@ def test_a_collocation_has_twice_its_stages_order(stages):
     for block in blocks:
         whole[at:at + len(block), at:at + len(block)] = block
         at += len(block)
-    np.testing.assert_allclose(T @ whole @ np.linalg.inv(T), a, atol=1e-14)
+    np.testing.assert_allclose(T @ whole @ np.linalg.inv(T), a, rtol=1e-11, atol=1e-14)
 
 
 def test_a_scheme_of_collocation_claims_twice_its_stages_as_order():
@@ -165,7 +166,7 @@ def test_a_discrete_gradient_is_the_difference_quotient_of_one_coordinate(dt):
                             SCHEMES["discrete_gradient"].method)
     q, v = 0.4, 0.7
     (end, speed), *_, is_solved = (part.full().ravel() for part in step(0.0, [q, v], [], [], dt))
-    assert is_solved == 1 and end - q == pytest.approx(dt * (v + speed) / 2, rel=1e-12)
+    assert is_solved == 1 and end - q == pytest.approx(dt * (v + speed) / 2, rel=1e-11, abs=0)
     assert (speed - v) / dt == pytest.approx(float(V(q) - V(end)) / (end - q),
                                                rel=2e-13 / dt)
 
@@ -221,11 +222,11 @@ def test_forces_of_time_are_integrated(name, power):
     step = advance_function(moved.equations, SCHEMES[name].method)
     end = step(0.5, [1.0, 0.0, 2.0, 0.0], [], [], 0.4)[0].full().ravel()
     first, second = ((0.9 ** (power + k) - 0.5 ** (power + k)) for k in (1, 2))
-    assert end[2] == pytest.approx(2 + first / (power + 1), rel=1e-13)
+    assert end[2] == pytest.approx(2 + first / (power + 1), rel=1e-13, abs=0)
     if name != "kahan":
         place = 1 + 0.8 + second / (power + 1) / (power + 2) - (
             0.5 ** (power + 1) * 0.4 / (power + 1))
-        assert end[0] == pytest.approx(place, rel=1e-13)
+        assert end[0] == pytest.approx(place, rel=1e-13, abs=0)
 
 
 def test_an_implicit_step_takes_as_many_rates_for_each_stage():
@@ -410,7 +411,7 @@ def test_a_projection_leads_to_the_ground_at_once(name):
         assert after < before * 1e-3 and np.abs(moved - off).max() < 20 * before + 1e-4
         np.testing.assert_array_equal(moved[vector.nconf:], off[vector.nconf:])
         np.testing.assert_allclose(q, vector.configuration(moved[:vector.nconf]), rtol=1e-14)
-        assert np.linalg.norm(q[3:7]) == pytest.approx(1.0, rel=1e-15)
+        assert np.linalg.norm(q[3:7]) == pytest.approx(1.0, rel=1e-13, abs=0)
         rates, _ = vehicle.constraint_error(0.0, q, v)
         assert np.abs(rates).max() < 1e-12
 

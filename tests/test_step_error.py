@@ -67,7 +67,7 @@ def test_steps_that_are_too_long_are_noticed_and_a_step_that_does_is_named(made,
     exact, scale = made(dt, "dop853").run(duration), 1 + np.abs(run.q[-1])
     assert (np.abs(run.q[-1] - exact.q[-1]) / scale).max() > TOLERANCE / 10
     shorter = named_step(notice)
-    assert shorter < dt and (dt / shorter) == pytest.approx(round(dt / shorter))
+    assert shorter < dt and (dt / shorter) == pytest.approx(round(dt / shorter), rel=1e-12)
     better = made(shorter).run(duration)
     assert not coarse(better) and not coarse(exact)
     assert (np.abs(better.q[-1] - exact.q[-1]) / scale).max() < TOLERANCE
@@ -180,13 +180,14 @@ def test_the_error_up_to_a_step_grows_with_the_latest_one():
     simulator = spinning(0.02)
     gauge = simulator.propagator.gauge
     gauge.values[:3] = 3e-4, 2e-6, 100
-    assert [gauge.total(k) for k in (90, 100, 110)] == pytest.approx([3e-4, 3e-4, 3.2e-4])
+    assert [gauge.total(k) for k in (90, 100, 110)] == pytest.approx([3e-4, 3e-4, 3.2e-4],
+                                                                     rel=1e-12, abs=0)
     assert [gauge.is_suspect(steps) for steps in (499, 501)] == [False, True]
     for k, late in ((449, False), (451, True)):
         simulator.moment.clock[1] = k
         assert gauge.is_coarse(simulator.moment) == late
     gauge.rest(200)
-    assert [gauge.total(k) for k in (200, 300)] == pytest.approx([5e-4, 5e-4])
+    assert [gauge.total(k) for k in (200, 300)] == pytest.approx([5e-4, 5e-4], rel=1e-12, abs=0)
 
 
 def made_moment(k: int, x=(0.0, 1.0)) -> SimpleNamespace:
@@ -209,10 +210,10 @@ def test_the_errors_between_two_estimates_are_those_of_a_trapezium():
             break
         total += (before + error) / 2 * (k - at)
         before, at = error, k
-        assert gauge.values[:5] == pytest.approx([total, error, k, 1.0, 1.5e-3])
-    assert gauge.values[1:4] == pytest.approx([0.9e-3, 512, 1.0])
+        assert gauge.values[:5] == pytest.approx([total, error, k, 1.0, 1.5e-3], rel=1e-12, abs=0)
+    assert gauge.values[1:4] == pytest.approx([0.9e-3, 512, 1.0], rel=1e-12, abs=0)
     np.testing.assert_array_equal(gauge.values[5:9], [2.56, 3.0, 4.0, 5.0])
-    assert gauge.total(600) == pytest.approx(total + 0.9e-3 * (600 - 512))
+    assert gauge.total(600) == pytest.approx(total + 0.9e-3 * (600 - 512), rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("k, speed, is_due", [
