@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ModelError
 from ..simulation.state import base_pose
 from ..urdf.description import NO_LIMITS
-from ..vehicle.couplings import level_twists
+from ..vehicle.couplings import Axle, level_twists
 from ..vehicle.friction import as_commanded
 from ..vehicle.vehicle import Vehicle
 from .path import Pose, Poses
@@ -85,15 +85,19 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
     along = np.array([across[1], -across[0]])
     ahead_of, left_of = _clean(along * across[2] * length, length)
     yaw = float(np.arctan2(*_clean(along[::-1], 1.0)))
-    steered = [axle for axle in vehicle.steering.steered
-               if abs(axle.straight[:2] @ across[:2]) > 0.5]
-    ahead = [(axle.straight[2] / (axle.straight[:2] @ across[:2]) - across[2]) * length
-             for axle in steered]
+    ahead = [(along @ _pivot(axle) - across[2]) * length for axle in vehicle.steering.steered]
     wheelbase, reach = (size if size >= KEPT * length else length for size in (
         float(max(ahead, default=0.0)), float(max(map(abs, ahead), default=0.0))))
     point = Unicycle((float(ahead_of), float(left_of)), yaw, False, wheelbase, min(reach, length),
                      0.0)
     return replace(point, turning_radius=_turning_radius(vehicle, point))
+
+
+def _pivot(axle: Axle) -> np.ndarray:
+    """The point (2,) about which a joint steers an axle, in units of the rows' length: what turns
+    about it alone is barred at no angle."""
+    forward, lateral, yaw = np.cross(axle.straight, axle.across)
+    return np.array([-lateral, forward]) / yaw
 
 
 @lru_cache(maxsize=64)
