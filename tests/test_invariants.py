@@ -240,9 +240,14 @@ def test_the_unit_of_an_invariant_decides_nothing(unit):
         x, y = (0.6 * s.q.x - 0.8 * s.q.y), (0.8 * s.q.x + 0.6 * s.q.y)
         return unit * (x ** 2 + y ** 2 + share * s.q.a)
 
-    assert given_invariants(turns, {"r": lambda s: away(s, 0.0)}).names == ("r",)
-    with pytest.raises(MechanicsError, match="'r' is no invariant: the generator 'turn'"):
-        given_invariants(turns, {"r": lambda s: away(s, 1e-7)})
+    def steep(s, share):
+        """Which is of very different sizes where it is tried."""
+        return unit * ca.exp(20 / unit * away(s, share))
+
+    for function in (away, steep):
+        assert given_invariants(turns, {"r": lambda s: function(s, 0.0)}).names == ("r",)
+        with pytest.raises(MechanicsError, match="'r' is no invariant: the generator 'turn'"):
+            given_invariants(turns, {"r": lambda s: function(s, 1e-7)})
 
 
 @pytest.mark.parametrize("unit", [1e-10, 1e10])
