@@ -196,6 +196,23 @@ def test_unicycle_is_read_off_the_distribution():
             assert abs(sideways) <= 1e-9 * np.abs(v[:6]).max()
 
 
+def test_of_several_steered_axles_the_farthest_counts():
+    """Two wheels side by side, and two steered ones before them, one behind the other."""
+    parts, wheels = [link("base", 8.0)], []
+    for name, y in (("left", 0.3), ("right", -0.3)):
+        parts += [link(name), joint(f"{name}_joint", "base", name, (0, y, 0))]
+        wheels.append(nhmech.Wheel(f"{name}_joint", "disc", 0.1, driven=True))
+    for name, x in (("near", 0.5), ("far", 1.2)):
+        parts += [link(f"{name}_fork"), joint(f"{name}_steering", "base", f"{name}_fork",
+                                              (x, 0, 0), axis=(0, 0, 1)),
+                  link(name), joint(f"{name}_joint", f"{name}_fork", name)]
+        wheels.append(nhmech.Wheel(f"{name}_joint", "disc", 0.1))
+    vehicle = nhmech.load(robot(*parts), wheels=wheels)
+    found = unicycle(vehicle)
+    assert found.wheelbase == pytest.approx(1.2, rel=1e-12)
+    assert found.length == vehicle.steering.length > 0.6
+
+
 def test_unicycle_of_a_base_frame_that_stands_askew():
     """0.3 m ahead, 0.07 m aside and turned by 0.4 rad: P is the foot of the new origin on the rear
     axle, so that radii to the left and to the right change by its way along the axle."""
