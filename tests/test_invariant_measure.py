@@ -229,6 +229,14 @@ def test_slow_friction_beside_a_fast_belt(rate, kept):
     assert found.has_measure is kept
 
 
+def test_friction_that_vanishes_at_a_sample_keeps_none():
+    for friction, kept in ((lambda x: x ** 2, False), (lambda x: 0, True)):
+        made = constrain(lagrangian_system(
+            euclidean("x"), lambda s: s.v.x ** 2 / 2,
+            force=lambda s: {"x": -friction(s.q.x) * s.v.x}), samples=[[0.0], [0.7], [1.3]])
+        assert invariant_measure(made).has_measure is kept
+
+
 def test_quadratic_friction_keeps_none():
     """-k v |v| would be no polynomial; k v^2 pushes one way and has the divergence 2 k v, and v^3
     one that is not linear in v."""
