@@ -24,6 +24,7 @@ from support import command_line, shipped
 
 import nhmech
 from nhmech import Event, SimulationError, Simulator, Trajectory, Wheel
+from nhmech.mechanics import constrain, euclidean, lagrangian_system
 from nhmech.paths import replace_file
 from nhmech.simulation.runs import recorder as recording
 from nhmech.simulation.runs.run_file import RunFile, read_run_file
@@ -807,3 +808,20 @@ def test_headers_that_say_something_else_are_refused_by_field(seed, tmp_path):
             assert error.text
             refused += 1
     assert refused > 10
+
+
+def test_a_run_is_not_read_as_that_of_another_system(tmp_path):
+    """Of as many coordinates, by other names: it had the other's energy, without a word."""
+    def falling(*names: str):
+        return constrain(lagrangian_system(euclidean(*names), lambda s: sum(
+            v ** 2 for v in vars(s.v).values()) / 2))
+
+    simulator = Simulator(falling("x", "y"), dt=0.01)
+    simulator.reset(q=[0.0, 0.0], xi=[1.0, 2.0])
+    path = simulator.run(0.1).save(tmp_path / "run.npz")
+    again = Trajectory.load(path, falling("x", "y"))
+    np.testing.assert_allclose(again.energy, 2.5, rtol=1e-12)
+    for other in (falling("y", "x"), shipped("carriage")):
+        with pytest.raises(nhmech.InputError, match="coordinates or speeds of .* are not those of "
+                                                    "this run: x, y and x', y'"):
+            Trajectory.load(path, other)

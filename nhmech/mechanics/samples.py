@@ -18,13 +18,13 @@ def sample_points(constrained: ConstrainedSystem) -> tuple[np.ndarray, np.ndarra
     """Times (k,) [s] and configurations (k, nq) at which properties of a system are tried: its
     configurations, and of a system that depends on time also those nearest to them later, where
     its rows, forces and inertias are finite. What holds at one moment alone, such as sin(t) = 0,
-    does not hold for the system."""
+    does not hold for the system. A single configuration stands for itself, at its moment."""
     system, d = constrained.system, constrained.distribution
     known = np.asarray(constrained.configurations)
     points = [(constrained.moment, q) for q in known]
     (terms,) = system.expand(ca.densify(ca.vertcat(
         ca.vec(d.A), d.b, d.phi, system.gibbs, system.energy, system.force)))
-    if ca.depends_on(terms, system.t):
+    if len(known) > 1 and ca.depends_on(terms, system.t):
         held = ca.vertcat(system.u, system.v, system.a)
         rest = np.ones(held.numel())
         evaluate = ca.Function("terms", [system.t, system.q, held, system.theta], [terms])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...checks import check_arguments
-from ...errors import InputError, OutputError, Remedy, SimulationError
+from ...errors import InputError, OutputError, Remedy, SimulationError, listed
 from ...mechanics.system import HasConstrained
 from ...once import cached_property
 from ...urdf.notice import Notice
@@ -149,11 +149,9 @@ class Trajectory(History):
         """Raises `InputError` for a vehicle or system with other coordinates or speeds than those
         of this run, or with other contacts where the file or the run contains a vehicle."""
         system = Simulated.of(given)
-        space = system.constrained.system.algebroid
         # a system of the user's own is not in the file of its run
         own = self.simulated if self.system or "description" in self.source else None
-        if ((self.names["q"], self.names["v"]) == (space.q_names, space.v_names)
-                and (own is None or _contacts(own) == _contacts(system))):
+        if self._has_names_of(system) and (own is None or _contacts(own) == _contacts(system)):
             return
         run, remedy = "the run's", None
         if own is not None:
@@ -162,6 +160,10 @@ class Trajectory(History):
                             "Leave --robot out")
         raise InputError(f"{run} coordinates, speeds or contacts are not those of {system.name}",
                          remedy)
+
+    def _has_names_of(self, system: Simulated) -> bool:
+        space = system.constrained.system.algebroid
+        return (self.names["q"], self.names["v"]) == (space.q_names, space.v_names)
 
     def _vehicle(self) -> Vehicle:
         if self.simulated.vehicle is None:
@@ -394,8 +396,14 @@ class Trajectory(History):
         ------
         SimulationError
             For a file that does not exist, or is no run.
+        InputError
+            For a system with other coordinates or speeds.
         """
-        return cls(**read_archive(path), system=None if system is None else Simulated.of(system))
+        made = cls(**read_archive(path), system=None if system is None else Simulated.of(system))
+        if made.system is not None and not made._has_names_of(made.system):
+            raise InputError(f"the coordinates or speeds of {made.system.name} are not those of "
+                             f"this run: {listed(made.names['q'])} and {listed(made.names['v'])}")
+        return made
 
     @check_arguments
     def save_html(self, path: str | os.PathLike, **options: Any) -> Path:
