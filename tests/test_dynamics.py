@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pytest
 from support import shipped
@@ -78,3 +79,18 @@ def test_pose_and_velocities_are_those_of_a_state():
         pytest.approx(4 * np.pi, abs=1e-11))
     with pytest.raises(SimulationError, match="has its coordinates, the first part of x"):
         nhmech.dynamics(load_system("vertical_disk")).pose
+
+
+def test_vectors_of_another_length_are_refused_with_the_names_of_the_right_one():
+    """One number serves for all, as in CasADi, and a matrix has a vector in each column."""
+    f = nhmech.dynamics(shipped("differential_drive"))
+    x, u = np.zeros((f.nx, 1)), np.zeros(f.nu)
+    x[6] = 1.0
+    for call in (lambda *given: f(0.0, *given), lambda *given: f.step(0.0, *given, 1e-3)):
+        for given in ((np.zeros(f.nx - 1), u), ([0.0] * (f.nx + 1), u), (ca.SX.sym("x", 4), u)):
+            with pytest.raises(InputError, match=r"x has shape \(.*\), expected \(11,\): x, y, z"):
+                call(*given)
+        with pytest.raises(InputError, match=r"u has shape \(3,\), expected \(2,\): left_wheel"):
+            call(x, np.zeros(3))
+        columns = call(np.hstack([x, x]), 0.0).full()
+        np.testing.assert_array_equal(columns, np.hstack([call(x, u).full()] * 2))

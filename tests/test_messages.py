@@ -258,6 +258,10 @@ ARGUMENTS = {
         lambda: TrackingLQR(shipped("differential_drive"),
                             Simulator(shipped("differential_drive"), dt=0.01).run(0.01)),
         "a run of 2 records is too short to be tracked"),
+    "a file for a vehicle": (lambda: Simulator("robot.urdf"),
+                             r"not 'robot.urdf' \(nhmech.load makes one of a file\)"),
+    "a name for a system": (lambda: gibbs_appell("disc"),
+                            r"must be an object with .*constrained.* \(nhmech.load makes one of"),
     "no constrained system": (lambda: gibbs_appell(3), "constrained = 3 must be an object with"),
     "several columns": (
         lambda: Simulator(shipped("differential_drive")).run(0.01).column("left_wheel_joint"),

@@ -8,6 +8,7 @@ from .values import (
     as_number as as_number,
     as_numbers as as_numbers,
     is_finite as is_finite,
+    of_a_file as of_a_file,
     read_array as read_array,
     read_count as read_count,
     read_mapping as read_mapping,

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from .values import LARGEST, LARGEST_NUMBER, as_number, as_numbers, show
+from .values import LARGEST, LARGEST_NUMBER, as_number, as_numbers, of_a_file, show
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -249,14 +249,16 @@ def _read_protocol(protocol: type) -> Reader:
     names = [name for name in {*vars(protocol), *getattr(protocol, "__annotations__", {})}
              if name == "__call__" or name not in inherited and not name.startswith("_")]
 
-    def holds(value: Any) -> bool:
-        if names == ["__call__"]:
-            return callable(value)
-        return not isinstance(value, type) and all(hasattr(value, name) for name in names)
+    if names == ["__call__"]:
+        return _expect(callable, "a function")
+    what = f"an object with {', '.join(sorted(names))}"
 
-    what = {"__call__": "a function"}.get(names[0] if len(names) == 1 else "",
-                                         f"an object with {', '.join(sorted(names))}")
-    return _expect(holds, what)
+    def read(value: Any) -> Any:
+        if isinstance(value, type) or not all(hasattr(value, name) for name in names):
+            raise Refused(what + of_a_file(value))
+        return value
+
+    return read
 
 
 # a union of types, or from NumPy 2.5 on a name for one, which stays whole in other unions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,11 @@ def show(value: object) -> str:
     except Exception:                # of somebody else's class, or a number of too many digits
         text = f"<{type(value).__name__}>"
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
+
+
+def of_a_file(value: object) -> str:
+    """How a file becomes a vehicle, to append to a message, if the value names one."""
+    return " (nhmech.load makes one of a file)" if isinstance(value, (str, PathLike)) else ""
 
 
 def is_finite(value) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
+from ..checks import of_a_file
 from ..errors import REPR, InputError, MechanicsError, listed
 from ..once import cached_property
 from ..symbolic.document import Section, to_latex, to_notebook, to_text
@@ -185,7 +186,8 @@ def require_constrained(value: object) -> ConstrainedSystem:
     """The constrained system of anything that has one. Raises `InputError` for anything else."""
     found = getattr(value, "constrained", None)
     if not isinstance(found, ConstrainedSystem):
-        raise InputError(f"expected a vehicle or a ConstrainedSystem, not {value!r:.80}")
+        raise InputError(f"expected a vehicle or a ConstrainedSystem, not {value!r:.80}"
+                         f"{of_a_file(value)}")
     return found
 
 

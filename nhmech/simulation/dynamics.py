@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, TypeAlias
 
 import casadi as ca
@@ -71,11 +72,22 @@ class Dynamics:
 
     def __call__(self, t: Number, x: Array, u: Array, theta: Array | None = None) -> Any:
         """dx/dt (nx,) at t [s]; theta are the system's own values if None."""
+        self._check_shapes(x, u)
         return self.rate(t, x, u, self.theta if theta is None else theta)
 
     def step(self, t: Number, x: Array, u: Array, dt: Number, theta: Array | None = None) -> Any:
         """x after a step of dt [s] from t with constant u, as in `Simulator`."""
+        self._check_shapes(x, u)
         return self.integrator(t, x, u, self.theta if theta is None else theta, dt)[0]
+
+    def _check_shapes(self, x: Array, u: Array) -> None:
+        """Raises `InputError` for vectors of another length; CasADi takes one number for all, and
+        several columns."""
+        for what, value, names in (("x", x, self.names), ("u", u, self.inputs)):
+            shape = getattr(value, "shape", (len(value),) if isinstance(value, Sequence) else ())
+            if len(names) not in shape and prod(shape) != 1:
+                raise InputError(f"{what} has shape {shape}, expected ({len(names)},): "
+                                 f"{listed(names)}")
 
     def __repr__(self) -> str:
         return (f"<Dynamics of {self.simulated.name}, dx/dt = f(t, x, u, theta): nx {self.nx}, "
