@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 import pytest
+from lxml import etree
 from runs import angle, rate
 from support import at_length, joint, link, robot, shipped
 from trains import DRAWBARS, HITCHES, train
@@ -413,6 +414,26 @@ def test_a_train_backs_alike_however_its_base_frame_is_turned(turned):
     np.testing.assert_allclose(one.lateral, other.lateral, rtol=0, atol=1e-8)
     np.testing.assert_allclose(one.heading, other.heading, rtol=0, atol=1e-8)
     assert np.ptp(folded(run)[0]) > 0.3
+
+
+def test_a_train_pulls_straight_wherever_its_steering_is_zero():
+    """The same train, its steering joints mounted turned, so that all their angles are less."""
+    root = etree.parse(str(nhmech.urdf_path("trailers"))).getroot()
+    for pivot in root.findall("joint"):
+        if "steering" in pivot.get("name"):
+            pivot.find("origin").set("rpy", "0 0 0.3")
+            for end in ("lower", "upper"):
+                limit = pivot.find("limit")
+                limit.set(end, repr(float(limit.get(end)) - 0.3))
+    path, folds = circle(12.0), dict(zip(HITCHES, (0.75, -0.2)))
+    vehicle, known = nhmech.load(etree.tostring(root).decode()), shipped("trailers")
+    (_, run), (_, plain) = (backed(one, folds | {STEER: angle}, 4.0, path)
+                            for one, angle in ((vehicle, -0.2), (known, 0.1)))
+    np.testing.assert_allclose(last_axle(vehicle, run, HITCHES[1]),
+                               last_axle(known, plain, HITCHES[1]), rtol=0, atol=1e-6)
+    steered = [one.q[:, one.names["q"].index(STEER)] for one in (run, plain)]
+    np.testing.assert_allclose(steered[0] + 0.3, steered[1], rtol=0, atol=1e-6)
+    assert np.ptp(steered[1]) > 0.05
 
 
 @pytest.mark.parametrize("joint", HITCHES)

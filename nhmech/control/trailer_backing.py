@@ -91,6 +91,7 @@ class TrailerBacking:
         variations = Variations(vehicle)
         self._point = unicycle(vehicle)
         motion = steady_motion(vehicle, self._point.twist(self.speed, 0.0), variations)
+        self._straight = vehicle.joint_positions(motion.q)[self.steer]
         self.regulator = PathRegulator(vehicle, variations, motion,
                                        vehicle.model.getJointId(chain[-1]),
                                        rates=(self.steer,), weights=WEIGHTS | dict(weights or {}),
@@ -129,7 +130,7 @@ class TrailerBacking:
         self.pulling = folded > FOLDED or (self.pulling and folded > STRAIGHT)
         angle, speed = state.joint_position[self.steer], -self.speed if self.pulling else self.speed
         if self.pulling:
-            rate = -angle * abs(speed) / (0.2 * self.vehicle.steering.length)
+            rate = (self._straight - angle) * abs(speed) / (0.2 * self.vehicle.steering.length)
         else:
             z, s = self.regulator.error(t, state, self.path, self._s)
             self._s = s
