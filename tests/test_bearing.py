@@ -11,7 +11,7 @@ from support import joint, link, robot
 import nhmech
 from nhmech import Simulator
 from nhmech.control import TwistDrive
-from nhmech.control.twist_rule import planar_twist_function
+from nhmech.control.twist_rule import planar_twist_function, twist_function
 from nhmech.simulation import planar_pose
 from nhmech.urdf.describe import describe
 from nhmech.urdf.notice import NoticeKind
@@ -104,6 +104,19 @@ def test_a_side_speed_that_the_axle_bars_is_told():
                                    rtol=0, atol=1e-12)
         assert ("the lateral speed follows from its fixed axle" in drive.shortfall) == is_told
         assert bool(drive.shortfall) == is_told
+
+
+def test_a_steered_axle_that_is_on_the_fixed_one_asks_nothing_more():
+    """At its straight angle; it turns with the robot at any point of that line."""
+    middle = (link("fork") + joint("steering", "base", "fork", (0, 0.05, 0.1), axis=(0, 0, 1))
+              + link("third_wheel", 0.5, (1e-3,) * 3, body=WHEEL)
+              + joint("third_joint", "fork", "third_wheel"))
+    vehicle = nhmech.load(cart(caster(), middle))
+    targets, rates, *_ = (found.full().ravel() for found in twist_function(vehicle)(
+        0.0, vehicle.configuration(), np.zeros(vehicle.algebroid.nv), vehicle.theta, [0.0],
+        (0.3, 0.0, 0.2), np.inf))
+    np.testing.assert_allclose(targets, [0.0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(rates, [2.6, 3.4], rtol=1e-12)
 
 
 def test_of_axles_that_cross_only_the_turn_about_one_point_is_driven():
