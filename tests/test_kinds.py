@@ -138,7 +138,7 @@ def test_four_parallel_wheels_are_what_the_best_source_says(case):
     assert description.skid == (None if rollers else MidAxle())
     if rollers:
         assert first.kind is NoticeKind.ROLLERS
-        assert angles(description) == pytest.approx(USUAL)
+        assert angles(description) == pytest.approx(USUAL, rel=1e-12, abs=0)
     else:
         assert first.kind is NoticeKind.SKID
 
@@ -153,7 +153,7 @@ def test_the_friction_s_direction_is_that_of_the_rollers(side):
     description = describe(robot(four(), turned))
     angle = np.degrees(np.arctan2(1, 2))          # from the axle, of (1 forward, 2 to the left)
     assert angles(description) == pytest.approx(
-        turned_by(CORNERS, [side * way * angle for way in (-1, 1, 1, -1)]))
+        turned_by(CORNERS, [side * way * angle for way in (-1, 1, 1, -1)]), rel=1e-12, abs=0)
     assert "by <fdir1>" in description.notices[0].text
 
 
@@ -168,7 +168,7 @@ def test_the_diagonals_do_not_depend_on_where_the_base_points(turn):
     corners = corners @ np.array([[cos(turn), sin(turn)], [-sin(turn), cos(turn)]])
     wheels = "".join(wheel(n, float(x), float(y), yaw=turn)
                      for n, (x, y) in zip(CORNERS, corners))
-    assert angles(describe(robot(wheels, PLANAR))) == pytest.approx(USUAL)
+    assert angles(describe(robot(wheels, PLANAR))) == pytest.approx(USUAL, rel=1e-12, abs=0)
 
 
 def rolling_ring(name: str, degrees: float, count: int = 8) -> str:
@@ -191,7 +191,7 @@ def test_rollers_with_joints_say_their_angle(outside_in):
     given = [sign * angle for angle in (-45, 45, 45, -45)]
     rings = "".join(rolling_ring(n, a) for n, a in zip(CORNERS, given))
     description = describe(robot(four(), rings, SKID))
-    assert angles(description) == pytest.approx(turned_by(CORNERS, given))
+    assert angles(description) == pytest.approx(turned_by(CORNERS, given), rel=1e-12, abs=0)
     said = description.notices[0].text
     for part in ("8 joints with rollers", "skid_steer", "by the joints of the rollers"):
         assert part in said

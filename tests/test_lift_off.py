@@ -46,9 +46,9 @@ def test_a_load_is_shared_as_before_then_by_least_norm_then_evenly(shortest, spl
     before[4] = 8.0 * scale                      # moves no force that the kernel does
     found, after = _share(scale * forces(*shortest), 3.0 * KERNEL, PLACES, before)
     np.testing.assert_allclose(found, scale * (shortest + z * KERNEL[PLACES, 0]),
-                               atol=1e-9 * scale)
+                               rtol=0, atol=1e-9 * scale)
     np.testing.assert_allclose(after, before if z == split and z else scale * z * KERNEL[:, 0],
-                               atol=1e-9 * scale)
+                               rtol=0, atol=1e-9 * scale)
 
 
 @pytest.mark.parametrize("kernel", [np.zeros((6, 0)), np.eye(6)[:, [1, 4]]])
@@ -84,7 +84,7 @@ def test_compiled_code_has_the_margins_of_python(part):
     margins = bound.margins(state)
     normals = (shortest + split)[bound.places]
     np.testing.assert_allclose(margins, normals + 1e-9 * normals.max(), rtol=1e-13)
-    np.testing.assert_allclose(bound.split, split, atol=1e-12)
+    np.testing.assert_allclose(bound.split, split, rtol=1e-12, atol=1e-12)
     slack = 1e-9 * shortest[bound.places].max()
     found = bound.along(vehicle.equations)(state.t, simulator.moment.x, state.u, vehicle.theta,
                                            split).full().ravel()

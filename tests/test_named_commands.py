@@ -100,7 +100,7 @@ def test_how_a_joint_is_brought_to_what_is_commanded(is_position, position, want
         assert float(below.speed(wanted, x)) == pytest.approx(float(free.speed(wanted, x)))
     if not is_position:
         assert float(Target(1, None, free.limits, False).acceleration(wanted, v, x)) == (
-            pytest.approx((wanted - 0.3) / 0.05))
+            pytest.approx((wanted - 0.3) / 0.05, rel=1e-12))
 
 
 @pytest.mark.parametrize("lower, upper", [(-1.0, 2.0), (-1.0, np.inf), (-np.inf, 2.0),

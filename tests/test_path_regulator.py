@@ -212,11 +212,11 @@ def test_errors_are_read_off_the_state():
     place, heading = regulator.tracked.pose(vehicle, vehicle.model.createData(), state.q)
     assert heading == pytest.approx(0.05 + 0.2 - 0.3, abs=1e-12)
     found = dict(zip(regulator.names, z))
-    assert found.pop("lateral") == pytest.approx(place[1] - 2.0, abs=1e-9)
-    assert found.pop("yaw") == pytest.approx(heading, abs=1e-9)
+    assert found.pop("lateral") == pytest.approx(place[1] - 2.0, abs=1e-12)
+    assert found.pop("yaw") == pytest.approx(heading, abs=1e-12)
     assert found == pytest.approx({name: joints.get(name, state.joint_position[name])
-                                   for name in found}, abs=1e-9)
-    assert s == pytest.approx(1.0 - place[0], abs=1e-9)
+                                   for name in found}, abs=1e-12)
+    assert s == pytest.approx(1.0 - place[0], abs=1e-12)
 
 
 @pytest.mark.parametrize("yaw", [0.0, 2.0])
@@ -248,10 +248,10 @@ def test_nothing_is_wrong_at_the_start(name):
     state = nhmech.Simulator(controller.vehicle).reset(pose)
     place, heading = controller.regulator.tracked.pose(
         controller.vehicle, controller.vehicle.model.createData(), state.q)
-    assert place == pytest.approx((0.3, -0.2), abs=1e-9)
-    assert heading == pytest.approx(0.7 if name == "bicycle" else 0.7 - np.pi, abs=1e-9)
+    assert place == pytest.approx((0.3, -0.2), abs=1e-12)
+    assert heading == pytest.approx(0.7 if name == "bicycle" else 0.7 - np.pi, abs=1e-12)
     z, s = controller.regulator.error(0.0, state, path, None)
-    np.testing.assert_allclose(z[[0, controller.regulator.names.index("yaw")]], 0, atol=1e-9)
+    np.testing.assert_allclose(z[[0, controller.regulator.names.index("yaw")]], 0, atol=1e-12)
     assert min(s, path.length - s) < 1e-9
 
 
@@ -297,8 +297,8 @@ def test_an_axle_is_to_the_left_however_its_wheels_are_mounted(ways):
     for yaw in (0.0, 2.0):
         q = vehicle.configuration((1.0, -2.0, yaw), {"left_joint": 0.7, "right_joint": -3.0})
         tracked = TrackedAxle.of(vehicle, q, 1)
-        np.testing.assert_allclose(tracked.axle, [0, 1, 0], atol=1e-12)
-        np.testing.assert_allclose(tracked.point, [0.2, 0.1, -0.1], atol=1e-12)
+        np.testing.assert_allclose(tracked.axle, [0, 1, 0], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(tracked.point, [0.2, 0.1, -0.1], rtol=0, atol=1e-12)
         c, s = np.cos(yaw), np.sin(yaw)
         place, heading = tracked.pose(vehicle, vehicle.model.createData(), q)
         assert place == pytest.approx((1.0 + 0.2 * c - 0.1 * s, -2.0 + 0.2 * s + 0.1 * c),
@@ -320,9 +320,10 @@ def test_the_distance_of_a_run_that_tells_no_path_is_that_of_its_base(monkeypatc
     np.testing.assert_array_equal(found.t, run.t)
     np.testing.assert_allclose(found.point, run.q[:, :2], rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.lateral, (found.point - (0.0, 0.1)) @ (-np.sin(0.4),
-                                                                            np.cos(0.4)), atol=1e-9)
+                                                                            np.cos(0.4)), rtol=0,
+                               atol=1e-12)
     yaw = 2 * np.arctan2(run.q[:, 5], run.q[:, 6])
-    np.testing.assert_allclose(found.heading, yaw - 0.4, atol=1e-9)
+    np.testing.assert_allclose(found.heading, yaw - 0.4, rtol=0, atol=1e-12)
     assert abs(yaw[-1] - yaw[0]) > 1e-3
     monkeypatch.setattr(path_reference, "MOMENTS", 6)
     some = path_error(vehicle, run, line(5.0).place(0.0, 0.1, 0.4))
@@ -337,13 +338,13 @@ def test_a_train_starts_on_its_path_wherever_its_base_is():
     vehicle, regulator = backing.vehicle, backing.regulator
     state = nhmech.Simulator(vehicle).reset(**backing.start, joints={backing.steer: 0.1})
     place, heading = regulator.tracked.pose(vehicle, vehicle.model.createData(), state.q)
-    assert (*place, heading) == pytest.approx((0.3, -0.2, 0.7 - np.pi), abs=1e-9)
+    assert (*place, heading) == pytest.approx((0.3, -0.2, 0.7 - np.pi), abs=1e-12)
     command = backing(0.0, state).values
     forward, lateral, turn = backing.commanded_twist
-    assert forward == pytest.approx(-0.5, rel=1e-12)
+    assert forward == pytest.approx(-0.5, rel=1e-12, abs=0)
     # of the middle of the rear axle; the left kingpin is 1.1 m before it and 0.42 m beside it
     ahead, left = forward + 0.2 * turn, lateral - 0.3 * turn
-    assert left == pytest.approx(0.0, abs=1e-9)
+    assert left == pytest.approx(0.0, abs=1e-12)
     assert np.tan(0.1) == pytest.approx(1.1 * turn / (ahead - 0.42 * turn), rel=1e-9)
     assert command["rear_left_wheel_joint"] == pytest.approx((ahead - 0.46 * turn) / 0.2, rel=1e-9)
 
@@ -352,16 +353,17 @@ def test_a_train_backs_as_its_regulator_says():
     """The rate of its steering is cut where it is at a limit, and the wheels roll backwards at the
     speed of the car; a straight line along -x where there is no path."""
     backing = made("trailers")
-    assert backing.path.length == 1.0 and backing.path.station(2.5)[:2] == pytest.approx((-2.5, 0))
+    assert backing.path.length == 1.0 and backing.path.station(2.5)[:2] == pytest.approx((-2.5, 0),
+                                                                                         rel=1e-12)
     state = nhmech.Simulator(backing.vehicle).reset(pose=(0.0, 0.02, 0.01))
     command = backing(0.0, state).values
     z, s = backing.regulator.error(0.0, state, backing.path, None)
     most = backing.limits.velocity
     assert abs(backing.regulator.input(z, s, backing.path)[0]) < most
     assert command[backing.steer] == pytest.approx(
-        backing.regulator.input(z, s, backing.path)[0], rel=1e-12)
+        backing.regulator.input(z, s, backing.path)[0], rel=1e-12, abs=0)
     radius = backing.vehicle.description.wheels[-1].radius
-    assert backing.commanded_twist[0] == pytest.approx(-0.5, rel=1e-12) and radius > 0
+    assert backing.commanded_twist[0] == pytest.approx(-0.5, rel=1e-12, abs=0) and radius > 0
     assert not backing.pulling
     other = TrailerBacking(backing.vehicle, speed=-0.5)
     assert other.speed == backing.speed == -0.5

@@ -72,7 +72,7 @@ def radii(notice: Notice) -> list[float] | None:
 def test_a_base_that_stands_tilted_names_the_contact_that_is_off(wheels, heights, words, cured):
     notice = told(wheels=wheels, tilt=0.1, heights=heights)[NoticeKind.TILTED]
     assert f"tilted by 5.7 degrees: in the zero pose of the file, {words} the plane" in notice.text
-    assert radii(notice) == (None if cured is None else pytest.approx(cured))
+    assert radii(notice) == (None if cured is None else pytest.approx(cured, rel=1e-12, abs=0))
     assert not told(wheels=wheels, tilt=0.0, heights=heights)
 
 
@@ -88,10 +88,10 @@ def test_radii_beside_the_distances_of_contacts_may_be_millimetres(given, spread
     name = "ab"[given.index(max(given))]
     assert notice.text.startswith(f"{name!r} has radius {max(given):.4g} m, though all contacts "
                                   f"are within {spread:g} m")
-    assert radii(notice) == (None if cured is None else pytest.approx(cured))
+    assert radii(notice) == (None if cured is None else pytest.approx(cured, rel=1e-12, abs=0))
     # contacts without a radius keep none
     notice = told(found, [*wheels, BLADE])[NoticeKind.RADIUS_SCALE]
-    assert radii(notice) == (None if cured is None else pytest.approx([*cured, 0.0]))
+    assert radii(notice) == (None if cured is None else pytest.approx([*cured, 0.0], rel=1e-12))
 
 
 @pytest.mark.parametrize("given, words", [
@@ -111,7 +111,7 @@ def test_a_wheel_alone_may_be_in_millimetres(given, cured):
     found = replace(SANE, contacts=SQUARE[:1], wheelbase=None, mass=1e9)
     notice = told(found, [replace(DISC, radius=given)])[NoticeKind.RADIUS_SCALE]
     assert notice.text.endswith("lengths are in metres")
-    assert radii(notice) == (None if cured is None else pytest.approx(cured))
+    assert radii(notice) == (None if cured is None else pytest.approx(cured, rel=1e-12, abs=0))
 
 
 def test_a_file_in_millimetres_is_cured_by_what_is_said_of_it():
