@@ -4,6 +4,7 @@ in them."""
 from __future__ import annotations
 
 import json
+from unicodedata import category, east_asian_width
 
 import numpy as np
 import own_robots
@@ -12,7 +13,14 @@ from robot_table import FOLDER, fleet, real
 from support import VARIED, command_line, sampled, shipped
 
 from nhmech.cli.inspect import report, to_json
-from nhmech.cli.inspect_text import LINES, WIDTH, group_evidence, report_lines
+from nhmech.cli.inspect_text import (
+    LINES,
+    WIDTH,
+    format_facts,
+    format_table,
+    group_evidence,
+    report_lines,
+)
 from nhmech.urdf.description import Fact, Reason, Witness
 from nhmech.urdf.notice import NoticeKind
 
@@ -149,3 +157,19 @@ def test_evidence_is_said_in_a_clause():
 def test_a_part_that_is_not_found_hides_nothing_else():
     found = report(shipped("carriage")) | {"mobility": {"error": "axles coincide"}}
     assert ("mobility", ["  not found  axles coincide"]) in report_lines(found)
+
+
+@pytest.mark.parametrize("name", ["wheel", "左輪", "ล้อ", "колесо"])
+def test_columns_are_aligned_in_any_script(name):
+    """Where a terminal begins the second one: letters of some scripts take two places there, marks
+    above them none."""
+    rows = format_table([["joint", "kind"], [name, "disc"], ["a longer one", "ball"]])
+    facts = format_facts({name: "disc", "a longer one": "ball"})
+    starts = [terminal_width(entry.text[:entry.text.index(word)])
+              for entry, word in zip(rows, ("kind", "disc", "ball"))]
+    assert starts == [len("a longer one  ")] * 3
+    assert [terminal_width(entry.lead) for entry in facts] == [len("  a longer one  ")] * 2
+
+
+def terminal_width(text: str) -> int:
+    return sum(0 if category(c) == "Mn" else 2 if east_asian_width(c) in "WF" else 1 for c in text)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
+from rich.cells import cell_len
 
 from ..errors import listed
 from ..urdf.description import Reason
@@ -64,17 +65,21 @@ class Entry:
                 for line in lines]
 
 
+def _pad(text: str, width: int) -> str:
+    """The text over so many columns of a terminal, of which many scripts take two a character."""
+    return text + " " * (width - cell_len(text))
+
+
 def format_table(rows: list[list[str]]) -> list[Entry]:
     """Aligned columns; words stay whole, however narrow the terminal is."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return [Entry("", "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
-            for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(*rows)]
+    return [Entry("", "  ".join(map(_pad, row, widths)).rstrip()) for row in rows]
 
 
 def format_facts(values: Mapping[str, Any]) -> list[Entry]:
     """An entry for each name and value."""
-    width = max(map(len, values), default=0)
-    return [Entry(f"  {name.ljust(width)}  ", format_value(value))
+    width = max(map(cell_len, values), default=0)
+    return [Entry(f"  {_pad(name, width)}  ", format_value(value))
             for name, value in values.items()]
 
 
