@@ -416,6 +416,11 @@ EQUIVALENT = {
      'lists.items()})', "0 -> 1"): "ends a list and is not read",
     ("simulation/batch_input", "made.runner.run(state, u, theta, dt=0.0, k0=0, steps=1, mended=1)",
      "0 -> 1"): "a step of no length is at time zero, whatever its number",
+    ("simulation/sensors",
+     "if max(abs(one.margin(t[k], one.at_rest(q), simulated.theta))",
+     "max((abs(one.margin(t[k], one.at_rest(q), simulated.theta... -> "
+     "min((abs(one.margin(t[k], one.at_rest(q), simulated.theta..."):
+        "where one chart serves already, another one reads the same",
     ("simulation/sensors", "return None if np.isnan(numbers[0]) else "
      "self.coulomb.acceleration(state, numbers)", "0 -> 1"): "all are NaN where wheels roll",
     ("simulation/sensors", "accelerometer[i] = sensors.specific_force(link, state, change / "

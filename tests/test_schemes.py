@@ -416,6 +416,14 @@ def test_a_projection_leads_to_the_ground_at_once(name):
         assert np.abs(rates).max() < 1e-12
 
 
+def test_quaternions_are_made_unit_and_nothing_else_changes():
+    vector = StateVector.of(Simulated.of(shipped("disc")).equations)
+    x = np.random.default_rng(3).normal(size=vector.nconf)
+    found = ca.evalf(vector.unit(ca.SX(ca.DM(x)))).full().ravel()
+    np.testing.assert_allclose(found, unit(x), rtol=1e-14)
+    assert len(x) > 7 and abs(np.linalg.norm(x[3:7]) - 1) > 0.1
+
+
 def unit(x: np.ndarray) -> np.ndarray:
     x = x.copy()
     x[3:7] /= np.linalg.norm(x[3:7])
