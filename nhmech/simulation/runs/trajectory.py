@@ -151,7 +151,8 @@ class Trajectory(History):
         system = Simulated.of(given)
         # a system of the user's own is not in the file of its run
         own = self.simulated if self.system or "description" in self.source else None
-        if self._has_names_of(system) and (own is None or _contacts(own) == _contacts(system)):
+        if _has_names_of(self.names, system) and (
+                own is None or _contacts(own) == _contacts(system)):
             return
         run, remedy = "the run's", None
         if own is not None:
@@ -160,10 +161,6 @@ class Trajectory(History):
                             "Leave --robot out")
         raise InputError(f"{run} coordinates, speeds or contacts are not those of {system.name}",
                          remedy)
-
-    def _has_names_of(self, system: Simulated) -> bool:
-        space = system.constrained.system.algebroid
-        return (self.names["q"], self.names["v"]) == (space.q_names, space.v_names)
 
     def _vehicle(self) -> Vehicle:
         if self.simulated.vehicle is None:
@@ -400,7 +397,7 @@ class Trajectory(History):
             For a system with other coordinates or speeds.
         """
         made = cls(**read_archive(path), system=None if system is None else Simulated.of(system))
-        if made.system is not None and not made._has_names_of(made.system):
+        if made.system is not None and not _has_names_of(made.names, made.system):
             raise InputError(f"the coordinates or speeds of {made.system.name} are not those of "
                              f"this run: {listed(made.names['q'])} and {listed(made.names['v'])}")
         return made
@@ -421,6 +418,11 @@ class Trajectory(History):
         """
         # by the lazy public name, because this package must not import `view`
         return import_module("nhmech").save_html(self.simulated, self, path, **options)
+
+
+def _has_names_of(names: dict[str, tuple[str, ...]], system: Simulated) -> bool:
+    space = system.constrained.system.algebroid
+    return (names["q"], names["v"]) == (space.q_names, space.v_names)
 
 
 def _contacts(simulated: Simulated) -> list[str] | None:
