@@ -547,10 +547,6 @@ EQUIVALENT = {
         "how many samples: one more does as well",
     ("analysis/ignorable", "size = max(1.0, np.abs(before).max(initial=0.0))", "1.0 -> 1.01"):
         "a scale of a tolerance",
-    ("analysis/ignorable_fields", "return rows / max(1.0, np.abs(terms).max(initial=0.0))",
-     "1.0 -> 1.01"): "a scale of a tolerance",
-    ("analysis/steady_equations", "if state.residual <= CONVERGED * state.scale:",
-     "CONVERGED * state.scale -> CONVERGED / state.scale"): "only ends later",
     ("analysis/steady_equations", "while fraction > 1e-3:", "0.001 -> 0.00101"):
         "between two powers of 1 / 2",
     ("analysis/steady_equations", "fraction /= 2", "2 -> 3"):
@@ -563,17 +559,17 @@ EQUIVALENT = {
      "-> Structure:", "8 -> 9"): "how many levels are tried",
     ("analysis/structure", "column[vehicle.algebroid.v_names.index(name)] = 1.0", "1.0 -> 1.01"):
         "any multiple of a generator",
-    ("analysis/steady_equations", "jacobian, defect, fraction = state.jacobian, state.defect, 1.0",
+    ("analysis/steady_equations", "jacobian, defect, fraction = here.jacobian, here.defect, 1.0",
      "1.0 -> 1.01"): "how far Newton's method goes at first, not where it ends",
     ("analysis/variations", "Z, drag = np.zeros((n, 0)), np.zeros((n, n))", "0 -> 1"):
         "a symmetry that moves nothing",
     ("analysis/variations", "if size > ZERO * max(1.0, float(np.linalg.norm(columns[:, i]))):",
      "1.0 -> 1.01"): "a scale of a tolerance",
     ("analysis/ignorable_fields", "count = max(STATES, ceil(2 * unknowns / (system.algebroid.nv + "
-     "nxi)))", "2 -> 3"): "how many states: more do as well",
+     "len(unit))))", "2 -> 3"): "how many states: more do as well",
     ("analysis/ignorable_fields", "count = max(STATES, ceil(2 * unknowns / (system.algebroid.nv + "
-     "nxi)))", "2 * unknowns / (system.algebroid.nv + nxi) -> "
-     "2 * unknowns * (system.algebroid.nv + nxi)"): "how many states: more do as well",
+     "len(unit))))", "2 * unknowns / (system.algebroid.nv + len(unit)) -> "
+     "2 * unknowns * (system.algebroid.nv + len(unit))"): "how many states: more do as well",
     ("analysis/curvature", "parts = ca.vertcat(ca.SX(0, len(above)),", "0 -> 1"):
         "a row of zeros more",
     ("mechanics/morphism", "if any((side != sides[0]).any() for side in sides):",
@@ -683,8 +679,6 @@ EQUIVALENT = {
         "acts where there is no lowest point",
     ("vehicle/clearance", "DIRECTIONS = 64", "64 -> 65"):
         "in how many directions the outermost points of a mesh are kept",
-    ("analysis/ignorable_fields", "return rows / max(1.0, np.abs(terms).max(initial=0.0))",
-     "np.abs(terms).max(initial=0.0) -> np.abs(terms).min(initial=0.0)"): "a scale of a tolerance",
     ("simulation/integration/conservation", "if np.abs(third).max(initial=0.0) > CUBIC * (1 + "
      "np.abs(values).max(initial=0.0)):", "1 -> 2"): "a scale of a tolerance",
     ("analysis/ignorable", "rest = form - A.T @ np.linalg.lstsq(A.T, form, rcond=1e-10)[0]",

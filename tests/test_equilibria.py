@@ -431,13 +431,25 @@ def test_what_is_steady_at_one_moment_alone_is_not_steady(pull, lasts):
 
 
 @pytest.mark.parametrize("stiffness, conditions, says", [
-    # between both equations by least squares: 4 (x - 1)^2 + (x - 3)^2 at 1.4, and so on
-    (2.0, {"q x": 3.0}, "q x differs from the value it should have by -1.6;"),
-    (0.5, {"q x": 3.0}, r"x' keeps changing, every second by -0.8; .*conditions \(q x\)"),
+    # half-way between both equations, in the unit of time of the spring
+    (2.0, {"q x": 3.0}, r"(q x differs from the value it should have by -1|"
+     r"x' keeps changing, every second by -2); .*conditions \(q x\)"),
+    (0.5, {"q x": -3.0}, r"(q x differs from the value it should have by 2|"
+     r"x' keeps changing, every second by 1); .*guess or the conditions \(q x\)"),
     (1.0, {"x'": 1.0}, "x' (does not vanish, it is 0.5|differs from .* should have by -0.5);")])
 def test_the_equation_that_fails_most_is_named_with_its_sign(stiffness, conditions, says):
     with pytest.raises(MechanicsError, match=f"no steady motion found near the guess: {says}"):
         spring(stiffness).find([0.2], [0.0], conditions=conditions)
+
+
+@pytest.mark.parametrize("second", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("x, y, says", [(2.0, 4.0, "y"), (40.0, 2.0, "x")])
+def test_what_fails_most_is_the_same_in_any_unit_of_time(second, x, y, says):
+    """Of two springs, one of them nine times as stiff, that are to be stretched."""
+    both = SteadyMotions(constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 - (s.q.x ** 2 + 9 * s.q.y ** 2) / second ** 2) / 2)))
+    with pytest.raises(MechanicsError, match=f"near the guess: (q {says} differs|{says}' keeps)"):
+        both.find([0.2, 0.1], [0.0, 0.0], conditions={"q x": x, "q y": y})
 
 
 def test_free_particles_stand_anywhere_and_move_at_any_speed():

@@ -3,6 +3,8 @@ equations are defined."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from support import shipped
 from nhmech import MechanicsError
 from nhmech.analysis import SteadyMotions, linearise
 from nhmech.mechanics import constrain, euclidean, lagrangian_system
+from nhmech.systems import load_system
 
 SAMPLES = [[0.3], [0.5], [0.8], [1.3], [1.7], [2.1], [2.6], [3.0]]
 
@@ -141,3 +144,25 @@ def test_a_branch_goes_on_along_itself_however_long_its_steps(step):
     along = (ahead * aside).sum(axis=0)
     assert np.all(along > 0) and np.all(along <= step * (1 + 1e-9)) and np.all(np.diff(x) > 0)
     assert np.all(np.linalg.norm(aside - along * ahead, axis=0) < along / 2)
+
+
+@pytest.mark.parametrize("second, kilogram", [(1e-3, 1.0), (1e3, 1e6), (1e5, 1e-6)])
+@pytest.mark.parametrize("conditions", [{}, {"u2": 2.0, "q lean": 0.2}], ids=["any", "one"])
+def test_the_units_of_time_and_mass_decide_no_steady_motion(second, kilogram, conditions):
+    """Of a disc, far from one: the same one is found, and the same coordinates are ignorable."""
+    disc, power = load_system("falling_disc").constrained, {"g": -2}
+    names = disc.system.theta_names
+    other = replace(disc, parameters=disc.parameters * [
+        second ** power[name] if name in power else kilogram if name in "mAC" else 1.0
+        for name in names])
+    rng, speeds = np.random.default_rng(3), ("u1", "u2", "u3")
+    found = [SteadyMotions(system) for system in (disc, other)]
+    for _ in range(3):
+        q, xi = disc.configurations[0] + 0.1 * rng.normal(size=5), rng.normal(size=3)
+        one, same = (motions.find(q, xi / size, conditions={
+            name: value / (size if name in speeds else 1.0) for name, value in conditions.items()})
+            for motions, size in zip(found, (1.0, second)))
+        np.testing.assert_allclose(same.q, one.q, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(same.xi * second, one.xi, rtol=1e-9, atol=1e-9)
+        assert same.family == one.family
+        assert linearise(other, same.q, same.xi).names == linearise(disc, one.q, one.xi).names

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..mechanics.equations import Equations
+from ..mechanics.first_integrals import usual_speeds
 from ..mechanics.symmetry_search import candidates, echelon
 from ..mechanics.system import ConstrainedSystem, LagrangianSystem
 from ..symbolic.row_reduction import ZERO
@@ -50,7 +51,7 @@ def ignorable_fields(constrained: ConstrainedSystem, equations: Equations,
         Z, _along(Z, ca.vertcat(q, v), ca.vertcat(system.q_rate, system.a)),
         _gain(system, sections, lift))])
     rows: list[np.ndarray] = []
-    for t, place, xi, u in _states(constrained, len(speeds), sections.shape[1]):
+    for t, place, xi, u in _states(equations, sections.shape[1]):
         velocity, whole, forms = variation(t, place, xi, u)
         # the speeds may determine nothing at a special configuration
         if not np.isfinite(whole).all():
@@ -58,8 +59,10 @@ def ignorable_fields(constrained: ConstrainedSystem, equations: Equations,
         rate = equations.acceleration(t, place, xi, u, constrained.parameters)
         value, change, gain = (x.full() for x in lifted(t, place, velocity, rate,
                                                         constrained.parameters))
-        rows += [_scale(whole @ value - change, np.abs(whole) @ np.abs(value) + np.abs(change)),
-                 _scale(forms @ value[:len(velocity)], forms), _scale(gain, gain)]
+        left, terms = whole @ value - change, np.abs(whole) @ np.abs(value) + np.abs(change)
+        for part in (slice(len(velocity)), slice(len(velocity), None)):    # of places, of speeds
+            rows.append(_scale(left[part], terms[part]))
+        rows += [_scale(forms @ value[:len(velocity)], forms), _scale(gain, gain)]
     _, s, vt = np.linalg.svd(np.concatenate(rows))
     basis = ca.DM(echelon(vt[int((s > ZERO).sum()):]).T)
     Z, _ = _lift_sections(system, speeds, sections @ basis)
@@ -71,7 +74,7 @@ def ignorable_fields(constrained: ConstrainedSystem, equations: Equations,
 
 
 def _scale(rows: np.ndarray, terms: np.ndarray) -> np.ndarray:
-    return rows / max(1.0, np.abs(terms).max(initial=0.0))
+    return rows / (np.abs(terms).max(initial=0.0) or 1.0)
 
 
 def _along(e: ca.SX, variables: ca.SX, rates: ca.SX) -> ca.SX:
@@ -94,13 +97,15 @@ def _gain(system: LagrangianSystem, sections: ca.SX, lift: ca.SX) -> ca.SX:
             + ca.gradient(kinetic, system.v).T @ lift)
 
 
-def _states(constrained: ConstrainedSystem, nxi: int, unknowns: int) -> Iterator[State]:
+def _states(equations: Equations, unknowns: int) -> Iterator[State]:
     """Random states, with twice as many conditions as unknowns; at t = 0 if phi moves, because
-    configurations are given for t = 0."""
-    system, rng = constrained.system, np.random.default_rng(0)
+    configurations are given for t = 0. Inputs act at every second one: beside large ones, forces
+    that depend on the place would be rounding."""
+    rng, unit = np.random.default_rng(0), usual_speeds(equations)
+    constrained, system = equations.constrained, equations.constrained.system
     moving = ca.depends_on(ca.densify(constrained.distribution.phi), system.t)
-    count = max(STATES, ceil(2 * unknowns / (system.algebroid.nv + nxi)))
+    count = max(STATES, ceil(2 * unknowns / (system.algebroid.nv + len(unit))))
     for k in range(count):
         q = constrained.configurations[k % len(constrained.configurations)]
-        yield (0.0 if moving else rng.uniform(0, 1), q, rng.normal(size=nxi),
-               rng.normal(size=system.u.numel()))
+        yield (0.0 if moving else rng.uniform(0, 1), q, unit * rng.normal(size=len(unit)),
+               (k % 2) * rng.normal(size=system.u.numel()))

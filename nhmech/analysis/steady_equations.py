@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -16,7 +17,7 @@ from ..mechanics.system import HasConstrained
 from ..once import cached_property
 from .variations import NotFiniteError, Point, Variations
 
-# relative to the largest entry of the Jacobian
+# relative to the largest entry of the Jacobian, in units of the system itself
 ITERATIONS, CONVERGED, ACCEPTED = 40, 1e-15, 1e-11
 SINGULAR = 1e-9      # singular values below this part of the largest one count as zero
 
@@ -36,27 +37,56 @@ class Iterate:
         return float(np.abs(self.defect).max(initial=0.0))
 
     @property
-    def merit(self) -> float:
-        """The quantity that the shortest step reduces."""
-        return float(np.linalg.norm(self.defect))
+    def rate(self) -> float:
+        """How fast the motion changes, in the unit of time that was given; 1 if it does not."""
+        A, k = np.abs(self.point.A), len(self.point.names)
+        turn, drive, back, damp = (part.max(initial=0.0) for part in (
+            A[:k, :k], A[:k, k:], A[k:, :k], A[k:, k:]))
+        return max(turn, damp, (drive * back) ** 0.5) or 1.0
 
-    @property
-    def scale(self) -> float:
-        """Size of the terms that cancel in the defect."""
-        return max(1.0, float(np.abs(self.jacobian).max(initial=0.0)))
-
-    @property
-    def worst(self) -> str:
-        """The largest defect of a steady motion, in words."""
-        row = int(np.argmax(np.abs(self.defect)))
+    def fault(self, row: int) -> str:
+        """A defect of a steady motion, in words."""
         text, unit = self.faults[row]
         return f"{text} {self.defect[row]:.3g} {unit}".rstrip()
 
     @property
     def free(self) -> np.ndarray:
         """Directions in which the defect does not change, in its rows."""
-        _, s, vt = np.linalg.svd(self.jacobian)
-        return vt[int(np.sum(s > SINGULAR * s[0])):]
+        here = Scaled.of(self, self.rate)
+        _, s, vt = np.linalg.svd(here.jacobian)
+        found = vt[int(np.sum(s > SINGULAR * s[0])):] * here.columns
+        return np.linalg.qr(found.T)[0].T
+
+
+class Scaled(NamedTuple):
+    """Defect and Jacobian of an iterate without units, and the units (n,) of its unknowns."""
+
+    defect: np.ndarray
+    jacobian: np.ndarray
+    columns: np.ndarray
+
+    @classmethod
+    def of(cls, state: Iterate, rate: float) -> Scaled:
+        """The unit of time is 1 / rate; in those of inputs and conditions, their derivatives are as
+        large as one. Lengths keep theirs."""
+        n, k = len(state.point.A), len(state.point.names)
+        slow = np.arange(n) < k
+        rows, columns = np.where(slow, rate, rate ** 2), np.where(slow, 1.0, rate)
+        inputs = np.abs(state.jacobian[:n, n:] / rows[:, None]).max(axis=0, initial=0.0)
+        columns = np.concatenate([columns, 1 / np.where(inputs > 0, inputs, 1.0)])
+        conditions = np.abs(state.jacobian[n:] * columns).max(axis=1, initial=0.0)
+        rows = np.concatenate([rows, np.where(conditions > 0, conditions, 1.0)])
+        return cls(state.defect / rows, state.jacobian * columns / rows[:, None], columns)
+
+    @property
+    def merit(self) -> float:
+        """The quantity that the shortest step reduces."""
+        return float(np.linalg.norm(self.defect))
+
+    def vanishes(self, tolerance: float) -> bool:
+        """Whether the defect is so small beside the terms that cancel in it."""
+        size = np.abs(self.jacobian).max(initial=1.0)
+        return bool(np.abs(self.defect).max(initial=0.0) <= tolerance * size)
 
 
 class SteadyEquations:
@@ -117,14 +147,17 @@ class SteadyEquations:
         their length."""
         q = self._on_the_ground(t, q)
         state, gone = self.iterate(t, q, xi, u, conditions), 0.0
+        rate = state.rate
+        here = Scaled.of(state, rate)
         for _ in range(ITERATIONS):
-            if state.residual <= CONVERGED * state.scale:
+            if here.vanishes(CONVERGED):
                 break
-            jacobian, defect, fraction = state.jacobian, state.defect, 1.0
+            jacobian, defect, fraction = here.jacobian, here.defect, 1.0
             if across is not None:
-                jacobian, defect = np.vstack([jacobian,
-                                              self.local(state.point, across)]), np.r_[defect, 0.0]
-            step = -np.linalg.lstsq(jacobian, defect, rcond=SINGULAR)[0]
+                way = self.local(state.point, across) * here.columns
+                jacobian = np.vstack([jacobian, way / (np.linalg.norm(way) or 1.0)])
+                defect = np.append(defect, 0.0)
+            step = -here.columns * np.linalg.lstsq(jacobian, defect, rcond=SINGULAR)[0]
             k, nxi = len(state.point.names), len(xi)
             while fraction > 1e-3:
                 part, moved = fraction * step, u.copy()
@@ -133,17 +166,20 @@ class SteadyEquations:
                     q_next = self._on_the_ground(t, self.displace(t, q,
                                                                   state.point.basis @ part[:k]))
                     following = self.iterate(t, q_next, xi + part[k:k + nxi], moved, conditions)
-                    if following.merit < state.merit:
+                    there = Scaled.of(following, rate)
+                    if there.merit < here.merit:
                         break
                 fraction /= 2
             else:                                     # rounding: no step makes it better
                 break
-            q, xi, u, state = q_next, xi + part[k:k + nxi], moved, following
+            q, xi, u = q_next, xi + part[k:k + nxi], moved
+            state, here = following, there
             gone += float(np.linalg.norm(part))
-        if not state.residual <= ACCEPTED * state.scale:
-            raise MechanicsError(f"no steady motion found near the guess: {state.worst}; change "
-                                 "the guess or the conditions "
-                                 f"({', '.join(conditions) or 'none'}), or let inputs be unknowns")
+        if not here.vanishes(ACCEPTED):
+            worst = state.fault(int(np.argmax(np.abs(here.defect))))
+            raise MechanicsError(f"no steady motion found near the guess: {worst}; change the "
+                                 f"guess or the conditions ({', '.join(conditions) or 'none'}), or "
+                                 "let inputs be unknowns")
         return q, xi, u, state, gone
 
     def local(self, point: Point, whole: np.ndarray) -> np.ndarray:
