@@ -323,6 +323,16 @@ def test_a_circular_orbit_in_coordinates_that_the_turn_moves(angle):
     assert np.abs(list(found.coefficients.values())) == pytest.approx([1], rel=1e-12)
 
 
+def test_rest_in_the_middle_of_a_round_bowl():
+    """Where the slope of the angular momentum is zero: the energy is least by itself. To
+    half of the digits, because the least eigenvalue has a smooth maximum there."""
+    bowl = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 - 3 * (s.q.x ** 2 + s.q.y ** 2)) / 2))
+    found = energy_momentum(bowl, [0, 0], [0, 0], ("x'", "y'"))
+    assert found.is_stable and found.neutral == 0 and len(found.coefficients) == 1
+    np.testing.assert_allclose(found.eigenvalues, [1, 1, 3, 3], rtol=1e-6)
+
+
 @pytest.mark.parametrize("lean", [1e-4, 0.3])
 def test_the_coefficients_of_a_top_that_precesses_are_its_two_rates(lean):
     """Of the vertical and of its own axis: I1 W^2 cos - I3 w W + m g l = 0 (Goldstein, section
