@@ -12,6 +12,7 @@ from ..checks import check_arguments
 from ..errors import MechanicsError
 from .equations import Equations, equations_of, solve_definite, speed_symbols
 from .frame import AdaptedFrame, adapted_frame, at_samples
+from .samples import sample_points
 from .system import ConstrainedSystem, HasConstrained, require_constrained
 from .writing import Symbols, symbols
 
@@ -127,7 +128,7 @@ def _inverse_functions(constrained: ConstrainedSystem, inverse: Inverse,
                 raise MechanicsError(f"the inverse function of {name!r} contains the dependent "
                                      f"coordinate {names[k]!r}")
     error = np.abs(at_samples(constrained, ca.substitute(g, y, phi) - system.q[dependent]))[:, :, 0]
-    scale = 1 + np.abs(constrained.configurations).max(axis=1)
+    scale = 1 + np.abs(sample_points(constrained)[1]).max(axis=1)
     good = np.nan_to_num(error, nan=np.inf) <= 1e-9 * scale[:, None]
     if not good.all(axis=1).any():
         i = int(np.argmin(good.sum(axis=0)))
