@@ -12,7 +12,7 @@ from support import shipped
 from nhmech import Simulator
 from nhmech.compile import loop as loops, pieces
 from nhmech.compile.cache import default_cache
-from nhmech.compile.compiled_function import Source
+from nhmech.compile.compiled_function import Source, workspace
 from nhmech.compile.compiler import LARGE, find_compiler
 from nhmech.compile.loop_bounds import HAS_MOVED, has_moved_words
 from nhmech.compile.pieces import in_pieces
@@ -69,6 +69,17 @@ def long_function(name: str, seed: int) -> ca.Function:
         terms.append(terms[i] * terms[j] * random.normal() + ca.sin(terms[k]))
     return ca.Function(name, [x, ca.SX.sym("unused", 0)],
                        [ca.vertcat(*terms[4::5]), ca.vertcat(*terms[5::50])])
+
+
+def test_a_workspace_has_room_for_each_of_some_functions():
+    x = ca.SX.sym("x", 3)
+    small, large = ca.Function("small", [x], [x]), ca.Function("large", [x, x], [
+        ca.sin(x * x[0]) + ca.cos(x), x, x])
+    for functions in ((small, large), (large, small)):
+        assert workspace(*functions) == workspace(large)
+    assert workspace(large) == {"sz_arg": large.sz_arg(), "sz_res": large.sz_res(),
+                                "sz_iw": large.sz_iw(), "sz_w": large.sz_w()}
+    assert workspace(small)["sz_w"] < workspace(large)["sz_w"]
 
 
 def test_a_long_function_in_pieces_computes_the_same():

@@ -45,8 +45,7 @@ def _cut(found: re.Match) -> str:
     if len(lines) <= LONG:
         return found[0]
     count = -(-len(lines) // LONG)
-    cuts = [len(lines) * k // count for k in range(count + 1)]
-    pieces = [lines[a:b] for a, b in zip(cuts, cuts[1:])]
+    pieces = [lines[len(lines) * k // count:len(lines) * (k + 1) // count] for k in range(count)]
     room = {name: i for i, name in enumerate(sorted(set(_VARIABLE.findall(found["declared"]))))}
     text = "".join(_PIECE.format(name=found["name"], k=k, **words)
                    for k, words in enumerate(reversed([*_written(pieces, room)])))
