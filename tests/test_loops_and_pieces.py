@@ -72,9 +72,9 @@ def long_function(name: str, seed: int) -> ca.Function:
 
 
 def test_a_workspace_has_room_for_each_of_some_functions():
-    x = ca.SX.sym("x", 3)
-    small, large = ca.Function("small", [x], [x]), ca.Function("large", [x, x], [
-        ca.sin(x * x[0]) + ca.cos(x), x, x])
+    x, y = ca.SX.sym("x", 3), ca.SX.sym("y", 3)
+    small, large = ca.Function("small", [x], [x]), ca.Function("large", [x, y], [
+        ca.sin(x * y[0]) + ca.cos(y), x, y])
     for functions in ((small, large), (large, small)):
         assert workspace(*functions) == workspace(large)
     assert workspace(large) == {"sz_arg": large.sz_arg(), "sz_res": large.sz_res(),
