@@ -38,10 +38,10 @@ class Iterate:
 
     @property
     def rate(self) -> float:
-        """How fast the motion changes, in the unit of time that was given; 1 if it does not."""
-        A, k = np.abs(self.point.A), len(self.point.names)
-        turn, drive, back, damp = (part.max(initial=0.0) for part in (
-            A[:k, :k], A[:k, k:], A[k:, :k], A[k:, k:]))
+        """How fast the motion changes, in the unit of time that was given; 1 if it does not. What
+        cancels modulo the symmetries counts: its rounding is no rate."""
+        turn, drive, back, damp = (np.abs(part).max(initial=0.0) for part in (
+            self.point.transport, self.point.E, self.point.f_eta, self.point.f_xi))
         return max(turn, damp, (drive * back) ** 0.5) or 1.0
 
     def fault(self, row: int) -> str:
