@@ -161,6 +161,19 @@ def test_joints_that_mimic_others_are_where_they_belong(given, arm):
         vehicle.configuration(joints={"arm": 0.3, "fore": 0.2})
 
 
+def test_a_joint_that_is_held_is_none_of_the_model_and_keeps_its_position():
+    vehicle = stacker(locked={"turret": 0.25}, free=("rail",))
+    assert {*vehicle.joint_names} == {"rail", "left", "right"}
+    model, q = vehicle.model, vehicle.configuration(None, {"rail": 0.3})
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, q)
+    base, tower = (data.oMf[model.getFrameId(name, pin.FrameType.BODY)]
+                   for name in ("base", "tower"))
+    found = base.actInv(tower)
+    np.testing.assert_allclose(found.translation, (0, 0, 0.3), atol=1e-12)
+    np.testing.assert_allclose(found.rotation, attitude(0.25), atol=1e-12)
+
+
 def test_joints_that_are_held_or_unknown_are_named():
     vehicle = stacker(locked={"turret": 0.25}, free=("rail",))
     for name, words in (("turret", "joint 'turret' is held at 0.25"),
