@@ -16,7 +16,7 @@ from nhmech import JointVelocity, Simulator, Wheel
 from nhmech.analysis import Cause, lift_acceleration, limits, rolling_events
 from nhmech.analysis.demand import steady_turn
 from nhmech.analysis.friction import coefficients
-from nhmech.analysis.secants import zero
+from nhmech.analysis.secants import find_zero
 from nhmech.control import TwistDrive
 
 G, MU = 9.81, 0.6
@@ -375,6 +375,6 @@ def test_a_zero_is_found_from_below_in_few_steps(function, root, most):
         calls.append(x)
         return function(x)
 
-    found = zero(counted, 0.0, 8.0, function(0.0), function(8.0))
+    found = find_zero(counted, 0.0, 8.0, function(0.0), function(8.0))
     assert function(found) >= 0 and root * (1 - 1e-9) <= found <= root * (1 + 1e-15)
     assert len(calls) <= most and all(0 < x < 8 for x in calls)

@@ -21,7 +21,7 @@ from .contact_load import NOTHING, ContactLoad
 from .demand import Demand, Unattainable, steady_turn
 from .friction import known_coefficients, least_use, shares, slack
 from .ignorable import frozen_parts
-from .secants import zero
+from .secants import find_zero
 
 FIRST, LAST = 0.125, 1e6  # trial values: what holds beyond the last one has no limit
 BEYOND = 1e-6             # relative: where the wheels that give way are read off
@@ -345,7 +345,7 @@ class _Judge:
             low, left, high = high, over, 2 * high
             if high > LAST:
                 return Limit(None, reason="nothing sets one")
-        found = zero(lambda size: margin(*state(size)), low, high, left, over)
+        found = find_zero(lambda size: margin(*state(size)), low, high, left, over)
         return Limit(found, cause, self._names(*state(found * (1 + BEYOND)), cause))
 
     def _slack(self, load: ContactLoad, _: np.ndarray) -> float:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 STEPS, CLOSE = 40, 1e-9   # of the search, far more than it takes; relative width
 
 
-def zero(function: Callable[[float], float], low: float, high: float, left: float,
-          over: float) -> float:
+def find_zero(function: Callable[[float], float], low: float, high: float, left: float,
+              over: float) -> float:
     """Where a function that is `left` >= 0 at `low` and `over` < 0 at `high` vanishes: secants that
     keep both ends (the Illinois method; Dowell and Jarratt, BIT 11, 1971, 168-174)."""
     held = None
