@@ -872,8 +872,6 @@ EQUIVALENT = {
      "stages: int = 20,", "20 -> 21"): "into how many parts a horizon goes is a choice",
     ("control/unicycle", "if across[1] < -1e-9 or (abs(across[1]) <= 1e-9 and across[0] > 0):",
      "1e-09 -> 0.001"): "a tolerance, between rounding and the axles that loading straightens",
-    ("control/unicycle", "if abs(axle.straight[:2] @ across[:2]) > 0.5]", "0.5 -> 0.505"):
-        "between axles along and across",
     ("control/unicycle", "yaw = float(np.arctan2(*_clean(along[::-1], 1.0)))", "1.0 -> 1.01"):
         "a scale of a tolerance",
     ("control/unicycle", "SAME = 1e-9",
@@ -888,13 +886,11 @@ EQUIVALENT = {
         "how finely the way ahead is searched",
     ("control/pure_pursuit", "if abs(following - at) <= 1e-12 * lookahead:",
      "following - at -> following + at"): "only ends later",
-    ("control/lqr", "guess = np.linalg.lstsq(point.E[rows], straight - point.v[rows], "
+    ("control/lqr", "guess = np.linalg.lstsq(point.E[rows], level @ straight - point.v[rows], "
      "rcond=1e-9)[0]", "1e-09 -> 0.001"): "where a search begins",
-    ("control/lqr", "turns = np.linspace(0.0, wanted[\"yaw_rate\"], TURNS + 1)[1:] if "
-     "wanted[\"yaw_rate\"] else [0.0]", "1 -> 2"): "a member more or less on the way into a turn",
-    ("control/lqr", "guess = np.linalg.lstsq(point.E[rows], straight - point.v[rows], "
-     "rcond=1e-9)[0]", "straight - point.v[rows] -> straight + point.v[rows]"):
-        "where a search begins",
+    ("control/lqr", "guess = np.linalg.lstsq(point.E[rows], level @ straight - point.v[rows], "
+     "rcond=1e-9)[0]", "level @ straight - point.v[rows] -> "
+     "level @ straight + point.v[rows]"): "where a search begins",
     ("control/path_library", "middle = np.linspace(before, before + length, 5)", "5 -> 6"):
         "between how many points of a smooth curve arc length is interpolated",
     ("control/teleoperation", "self.choose(name)", "self.choose(name) -> pass"):
@@ -994,9 +990,6 @@ EQUIVALENT = {
     ("control/path_regulator", "found = np.linalg.lstsq(np.hstack([self.A[:, free], self.B]), "
      "-self.bend, rcond=1e-12)[0]", "1e-12 -> 1e-06"):
         "a tolerance, between rounding and dependent columns",
-    ("control/lqr", "turns = np.linspace(0.0, wanted[\"yaw_rate\"], TURNS + 1)[1:] if "
-     "wanted[\"yaw_rate\"] else [0.0]", "TURNS + 1 -> TURNS - 1"):
-        "a member more or less on the way into a turn",
     ("analysis/residuals", "SAMPLES = 500", "500 -> 501"):
         "a state more or less of those that are spread over a run",
     ("control/collocation", "def solve(self, iterations: int = 500, tolerance: float = 1e-8, "
