@@ -146,7 +146,7 @@ def kernel(forms: np.ndarray) -> np.ndarray:
 
 
 def rank(matrix: np.ndarray) -> int:
-    """The number of dimensions that the rows (m, nv) leave out of their kernel."""
+    """The number of independent rows."""
     return matrix.shape[1] - kernel(matrix).shape[1]
 
 
