@@ -20,6 +20,7 @@ from support import (
     joint,
     kinematics,
     link,
+    needs_compiler,
     random_states,
     robot,
     shipped,
@@ -571,7 +572,8 @@ def test_no_friction_coefficient_at_the_command_line():
 
 
 # -- what it costs ---------------------------------------------------------------------------------
-@pytest.mark.parametrize("period, looks", [(None, 101), (0.1, 11)])
+@pytest.mark.parametrize("period, looks", [(None, 101),
+                                           pytest.param(0.1, 11, marks=needs_compiler)])
 def test_far_from_slip_a_step_costs_one_look_at_the_forces(period, looks, vehicle, monkeypatch):
     """Both events share it, and as long as the least-norm split holds nothing is optimised. Where
     a command is held, there is one look at all its states."""
