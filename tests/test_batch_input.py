@@ -46,18 +46,36 @@ def test_nothing_may_be_given_where_nothing_is_taken():
         given.x, simulate_batch(shipped("disc"), x0, dt=DT, duration=0.003).x)
 
 
-@pytest.mark.parametrize("kinds, shape", [
-    ([("beside", "i4"), ("u", "f8", (2,))], (3,)), ([("u", "f8"), ("beside", "i1")], (2,))],
-    ids=["rows of 20 bytes", "numbers of 9 bytes"])
-def test_inputs_may_be_columns_of_a_table(kinds, shape):
-    """Their numbers lie at distances in memory that are no whole numbers of floats."""
-    table = np.zeros(shape, dtype=kinds)
-    table["u"] = np.linspace(-0.2, 0.3, table["u"].size).reshape(table["u"].shape)
-    x0 = cases("differential_drive", 3)
-    runs = [simulate_batch(shipped("differential_drive"), x0, u, dt=DT, duration=0.01)
-            for u in (table["u"], table["u"].copy())]
+def beside_others(numbers: np.ndarray, kind: str) -> np.ndarray:
+    """The same numbers (N, k) as columns of a table, at distances in memory that are no whole
+    numbers of floats: between rows alone, or between columns too."""
+    if kind == "rows":
+        table = np.zeros(len(numbers), [("beside", "i4"), ("given", "f8", numbers.shape[1:])])
+    else:
+        table = np.zeros(numbers.shape, [("given", "f8"), ("beside", "i1")])
+    table["given"] = numbers
+    assert any(stride % 8 for stride in table["given"].strides)
+    return table["given"]
+
+
+@pytest.mark.parametrize("kind", ["rows", "rows and columns"])
+@pytest.mark.parametrize("is_policy", [False, True])
+def test_inputs_and_parameters_may_be_columns_of_a_table(kind, is_policy):
+    """Of a robot without effort limits, so that nothing else makes a copy of the inputs; what a
+    table holds beside them is not read."""
+    robot = with_limits(shipped("differential_drive").with_parameters(symbolic=["payload.mass"]),
+                        {})
+    u = np.linspace(-0.2, 0.3, 6).reshape(3, 2)
+    theta = np.tile(robot.theta, (3, 1)) + np.array([[0.0], [1.0], [2.0]])
+    runs = []
+    for make in (np.array, lambda numbers: beside_others(numbers, kind)):
+        given = make(u)
+        runs.append(simulate_batch(robot, cases("differential_drive", 3),
+                                   (lambda t, x, given=given: given) if is_policy else given,
+                                   dt=DT, duration=0.01, theta=make(theta)))
     np.testing.assert_array_equal(runs[0].x, runs[1].x)
-    assert np.abs(runs[0].u).max() == 0.3
+    np.testing.assert_array_equal(runs[1].u, np.broadcast_to(u[:, None], runs[1].u.shape))
+    assert runs[0].ok.all() and not np.array_equal(*runs[0].x[:2, -1])
 
 
 @pytest.mark.parametrize("duration, steps", [
