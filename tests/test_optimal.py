@@ -423,6 +423,28 @@ def test_mpc_keeps_to_the_limits_and_recovers():
     assert abs(run.q[-1, 1]) <= 2e-3 and run.column("yaw_rate")[-1] == pytest.approx(0.0, abs=0.02)
 
 
+def test_mpc_takes_no_step_that_makes_things_worse():
+    """A rover put down beside its path: a whole step turns its wheels, which are light, so far that
+    the prediction ends where its speeds do not determine the motion."""
+    vehicle = shipped("rover")
+    controller = MPC(vehicle, make_path("figure8", 10.0), speed=0.5)
+    f = controller.dynamics
+    simulator = nhmech.Simulator(vehicle, controller, dt=1e-2, control_period=0.02)
+    x, y, yaw = controller.start["pose"]
+    state = simulator.reset(**controller.start | {"pose": (x, y + 0.1, yaw)})
+    first = controller.efforts(0.0, state)
+    plan, costs = controller._plan[1], []
+    for u in (np.zeros_like(plan), plan):
+        costs.append(mpc_cost(controller, f.of(state), np.zeros(f.nu), u))
+    assert costs[1] < costs[0]
+    # a plan that leads nowhere from here is dropped
+    controller._plan = 0.0, np.full_like(plan, 1e9)
+    np.testing.assert_allclose(controller.efforts(0.0, state), first, rtol=1e-9)
+    controller.reset()
+    run = simulator.run(4.0)
+    assert run.stop == "duration" and abs(controller.errors(run)[-1, 1]) <= 0.01
+
+
 def test_mpc_leaves_alone_what_may_take_no_effort():
     """A tricycle whose front wheel must not be driven while its steering may, put down beside its
     path at speed."""

@@ -25,6 +25,8 @@ LATERAL, ALONG, HEADING, SPEED, TURN = 20.0, 4.0, 5.0, 2.0, 0.5
 EFFORT, CHANGE = 0.02, 0.05
 LIMIT = 100.0                     # weight of a joint's position beyond its limit [1/rad]
 FIRST = 5                         # Gauss-Newton steps of the first call; one of each further call
+HALVINGS = 10                     # of such a step, at most
+EQUAL = 1e-12                     # relative: a cost that differs by less is no larger one
 
 
 @check_arguments
@@ -59,7 +61,9 @@ class MPC(Tracker):
     errors of P (`unicycle.py`) from a point that goes along the path at its pace, from where the
     vehicle is nearest: across, along, heading, speed, turning rate; and how far a driven joint is
     beyond its limits. Each call takes one Gauss-Newton step from the last solution, shifted in
-    time: F, its derivatives along it, one bounded least-squares problem in u alone.
+    time: F, its derivatives along it, one bounded least-squares problem in u alone. The step is
+    halved until the sum is no larger than before. Where the last solution leads to no finite state
+    any more, the search begins again at efforts of zero.
 
     M. Diehl, H. G. Bock, J. P. Schloeder, A real-time iteration scheme for nonlinear optimization
     in optimal feedback control, SIAM J. Control Optim. 43 (2005) 1714. Bounded least squares: P. B.
@@ -76,6 +80,7 @@ class MPC(Tracker):
                  else read_positive("horizon", horizon))
         self.period = ahead / stages                                   # [s] of a stage
         self._step = step_jacobian(vehicle, self.period)
+        self._move = compile_function(self.dynamics.integrator)
         self._errors = compile_function(_errors(self.dynamics, self))
         start = start_states(vehicle, [self.start["pose"]])[0]
         self.unit_effort = unit_efforts(vehicle, self.dynamics, start, self.speed,
@@ -107,9 +112,13 @@ class MPC(Tracker):
         _, s = self._locate(t, state)
         x = self.dynamics.of(state)
         u, steps = self._shift(t), 1 if self._plan is not None else FIRST
-        reference = self._reference(t, s)
+        held, reference = np.asarray(state.u[:self.dynamics.nu]), self._reference(t, s)
+        cost = self._cost(t, x, u, held, reference)
+        if not np.isfinite(cost):
+            u, steps = np.zeros_like(u), FIRST
+            cost = self._cost(t, x, u, held, reference)
         for _ in range(steps):
-            u = self._improve(t, x, u, np.asarray(state.u[:self.dynamics.nu]), reference)
+            u, cost = self._improve(t, x, u, held, reference, cost)
         self._plan = t, u
         return u[0].copy()
 
@@ -130,10 +139,25 @@ class MPC(Tracker):
             rows.append((x, y, heading, *self.law(t, (x, y, heading), s)))
         return np.array(rows)
 
+    def _cost(self, t: float, x: np.ndarray, u: np.ndarray, held: np.ndarray,
+              reference: np.ndarray) -> float:
+        """The sum that is to be least, or what is not finite."""
+        total = np.sum(self._effort_errors(u, held) ** 2)
+        for k, wanted in enumerate(reference):
+            x = self._move(t + k * self.period, x, u[k], self.dynamics.theta, self.period)[0].copy()
+            total += np.sum(self._errors(x, wanted)[0] ** 2)
+        return float(total)
+
+    def _effort_errors(self, u: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """w u_k, then w' (u_k - u_k-1), (2 N nu,)."""
+        errors, begin = self._held @ u.ravel(), u.size
+        errors[begin:begin + self.dynamics.nu] -= CHANGE * held / self.unit_effort
+        return errors
+
     def _improve(self, t: float, x: np.ndarray, u: np.ndarray, held: np.ndarray,
-                 reference: np.ndarray) -> np.ndarray:
-        """One Gauss-Newton step from u (N, nu), with x_k as a function of it."""
-        nu, n, theta = self.dynamics.nu, u.size, self.dynamics.theta
+                 reference: np.ndarray, cost: float) -> tuple[np.ndarray, float]:
+        """One Gauss-Newton step from u (N, nu), with x_k as a function of it, and its cost."""
+        begin, nu, n, theta = x, self.dynamics.nu, u.size, self.dynamics.theta
         S: np.ndarray = np.zeros((self.dynamics.nx, n))
         values, slopes = [], []
         for k, wanted in enumerate(reference):
@@ -143,19 +167,24 @@ class MPC(Tracker):
             r, slope = self._errors(x, wanted)
             values.append(r.ravel().copy())
             slopes.append(slope @ S)
-        known = self._held @ u.ravel()
-        known[n:n + nu] -= CHANGE * held / self.unit_effort
         most, change = np.tile(self._most, self.stages), np.zeros(n)
         # an effort whose limit is zero is no unknown
         free = most > 0
-        J, r = np.vstack([*slopes, self._held])[:, free], np.concatenate([*values, known])
+        J = np.vstack([*slopes, self._held])[:, free]
+        r = np.concatenate([*values, self._effort_errors(u, held)])
         low, high = -most - u.ravel(), most - u.ravel()
         change[free] = np.linalg.solve(J.T @ J, -J.T @ r)
         if np.any((change < low) | (change > high)):
             from scipy.optimize import lsq_linear
 
             change[free] = lsq_linear(J, -r, (low[free], high[free]), method="bvls").x
-        return np.clip(u + change.reshape(u.shape), -self._most, self._most)
+        whole = np.clip(u + change.reshape(u.shape), -self._most, self._most) - u
+        for k in range(HALVINGS):
+            tried = u + whole / 2 ** k
+            found = self._cost(t, begin, tried, held, reference)
+            if found <= cost * (1 + EQUAL):
+                return tried, found
+        return u, cost
 
 
 def _errors(f: Dynamics, tracker: MPC) -> ca.Function:
