@@ -25,7 +25,7 @@ from support import command_line, needs_compiler, sampled, shipped
 from nhmech import CompileError, Ground, Simulator
 from nhmech.compile import loop as loops
 from nhmech.compile.cache import Cache, default_cache
-from nhmech.compile.compiled_function import compile_function
+from nhmech.compile.compiled_function import Source, compile_function, in_c, library_of
 from nhmech.compile.compiler import (
     LARGE,
     Compiler,
@@ -376,6 +376,16 @@ def test_a_full_disk_keeps_the_code_until_the_process_ends(private, monkeypatch,
     monkeypatch.setattr(Path, "write_text", lambda self, text: write(Path("/dev/full"), text))
     with pytest.raises(CompileError, match="No space left.*CC=none"):
         default_cache().load(CODE + " ", find_compiler(), 1)
+
+
+@needs_compiler
+def test_code_is_compiled_unless_it_is_only_sought(private):
+    """What is only sought is there once it has been compiled."""
+    x = ca.SX.sym("x")
+    text, square = Source(CODE, 1), ca.Function("nhmech_square", [x], [x ** 2])
+    assert library_of(text, False) is None and in_c(square, False) is None
+    assert library_of(text).code.answer() == 42 and in_c(square)(3.0) == 9
+    assert library_of(text, False).code.answer() == 42 and in_c(square, False)(3.0) == 9
 
 
 def test_without_a_compiler_one_line_says_so(private, compiler_of, caplog):
