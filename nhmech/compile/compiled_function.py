@@ -22,9 +22,9 @@ class Source(NamedTuple):
 
 
 # -- C code ----------------------------------------------------------------------------------------
-def generate(file: str, functions: Iterable[ca.Function], **options: bool) -> str:
-    """CasADi's C of some functions; `options` as of `casadi.CodeGenerator`."""
-    generator = ca.CodeGenerator(file, {"with_header": False, **options})
+def generate(file: str, functions: Iterable[ca.Function]) -> str:
+    """CasADi's C of some functions, which C++ takes too."""
+    generator = ca.CodeGenerator(file, {"with_header": False})
     for function in functions:
         generator.add(function)
     return generator.dump()

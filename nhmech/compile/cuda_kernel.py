@@ -79,5 +79,5 @@ def kernel_source(step: ca.Function, swift: ca.Function | None = None) -> str:
     status) and its `swift` form, as in `compile_lanes`. It is plain C++ except for CUDA's five
     words, and NVRTC compiles it with `-default-device`."""
     steps = [step] if swift is None else [step, swift]
-    code = generate(f"{step.name()}.cpp", steps, cpp=True).replace("#include <math.h>\n", "")
+    code = generate(f"{step.name()}.cpp", steps).replace("#include <math.h>\n", "")
     return _HEAD + code + _KERNEL.format(step=step_call(*steps), **step_words(*steps))

@@ -209,8 +209,7 @@ class VectorCompiler(Compiler):
         """Reciprocals of repeated and constant divisors are allowed: up to a sixth faster, and
         exact to one ulp. NaN stays NaN.
 
-        Names of generated functions are hidden, because a function of the same name in libc would
-        otherwise replace them.
+        Names of generated functions are hidden, so that no other library replaces them.
         """
         level = "-Og" if instructions > LARGE else "-O2"
         return ("-x", "c++", level, NATIVE, "-fno-math-errno", "-freciprocal-math",
@@ -233,7 +232,7 @@ def find_vector_compiler() -> VectorCompiler | None:
 
 def library_in_lanes(functions: Sequence[ca.Function], text: str) -> Library | None:
     """C++ of the functions on SIMD vectors, followed by `text`; None and errors as `library_of`."""
-    code = vectorise(generate("lanes.cpp", functions, cpp=True)) + text
+    code = vectorise(generate("lanes.cpp", functions)) + text
     return library_of(Source(code, code.count("\n")), compiler=find_vector_compiler())
 
 
