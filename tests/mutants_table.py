@@ -119,6 +119,9 @@ RULES = [
      "Assimp reads the same, only slower"),
     ("urdf/tyre$", r"Grip\(", r"^(1\.3|0\.1) -> ", "nobody measured it: any of usual size"),
     ("mechanics/invariance", r"_DIGITS \* np\.cos", r"^(?!1 -> 2)", "any change of last digits"),
+    ("mechanics/energy_momentum", r"^change = 1 \+ DIGITS \* np\.cos", r"^(1 \+|DIGITS \*) ",
+     "any change of last digits"),
+    ("mechanics/energy_momentum", r"^beside = at\(", r"^(q|xi) \* ", "any change of last digits"),
     ("mechanics/first_integrals", r"^(AROUND|wanted, unit|t = constrained|q = space|spread\[|unit\["
      r"|return unit)", r"^(0\.5|0\.4|1\.0|2) -> |moment \+ .* -> .*moment - ",
      "random states are any of usual size, and so is how many there are"),

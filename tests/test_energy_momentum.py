@@ -1,5 +1,7 @@
 """Stability of steady motions by what they keep, against the classical answers."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from nhmech.mechanics import (
     lie_algebra,
     symmetry,
 )
-from nhmech.mechanics.transported_momenta import shape_stability
+from nhmech.mechanics.transported_momenta import paces, shape_stability
 from nhmech.systems import chaplygin_sleigh, falling_disc, heavy_top, load_system, vertical_disk
 
 WORLD = ("wx", "wy", "wz")
@@ -256,18 +258,19 @@ def test_rest_where_nothing_is_symmetric():
     (1.0, 0.0, 0.0, ""), (1.0, 1e-12, 1e-12, ""), (1e-3, 1e-13, 0.0, ""),
     (1.0, 1e-7, 0.0, "depend on the path of the shape, by "),
     (1.0, 1.0, 0.0, "depend on the path"), (1e-3, 1e-7, 0.0, "depend on the path"),
+    (1e-3, 0.0, 1e-12, ""), (1e3, 0.0, 1e-12, ""), (1e3, 0.0, 1e-7, "not merely transported"),
     (1.0, 0.0, 1e-7, "not merely transported: .* other than xi p"),
     (1.0, 0.0, 0.3, "not merely transported")])
 def test_momenta_that_a_shape_carries_along_or_does_not(unit, bend, pull, why):
     """z' = y x' has d ln p = y dy / (m + y^2), which is closed unless m depends on w; a momentum
-    of w' beside x' has a rate y' w'."""
-    free = lagrangian_system(euclidean("x", "z", "y", "w"), lambda s: (
+    of w' beside x' has a rate y' w'. What moves along a by itself has nothing to do with it."""
+    free = lagrangian_system(euclidean("x", "z", "y", "w", "a"), lambda s: (
         (1 + bend * (s.q.w / unit) ** 2) * s.v.x ** 2 + s.v.z ** 2 + s.v.y ** 2 + s.v.w ** 2
-        + 2 * pull * s.v.x * s.v.w - 2 * s.q.w ** 2 - 2 * s.q.y ** 2) / 2 / unit ** 2)
+        + s.v.a ** 2 + 2 * pull * s.v.x * s.v.w - 2 * s.q.w ** 2 - 2 * s.q.y ** 2) / 2 / unit ** 2)
     made = constrain(free, rows={"slope": lambda s: s.v.z - s.q.y / unit * s.v.x},
-                     samples=unit * np.random.default_rng(0).normal(size=(8, 4)))
-    tied = symmetry(made, {"x": lambda s: {"x": 1}, "z": lambda s: {"z": 1}})
-    at = unit * np.array([0, 0, 1e-9, 0]), unit * np.array([0.7, 0.7e-9, 0, 0])
+                     samples=unit * np.random.default_rng(0).normal(size=(8, 5)))
+    tied = symmetry(made, {name: lambda s, name=name: {name: 1} for name in "xza"})
+    at = unit * np.array([0, 0, 1e-9, 0, 0]), unit * np.array([0.7, 0.7e-9, 0, 0, 0])
     if not why:
         # U = p^2 / (2 (1 + y^2)) + w^2 + y^2 with p = c sqrt(1 + y^2) is flat in y but for y^2
         second = shape_stability(tied, *at)
@@ -276,6 +279,17 @@ def test_momenta_that_a_shape_carries_along_or_does_not(unit, bend, pull, why):
     else:
         with pytest.raises(MechanicsError, match=why):
             shape_stability(tied, *at)
+
+
+def test_a_pace_is_a_part_of_how_far_the_coordinates_go():
+    """Of the largest known value of each, or of 1 where none but 0 is known."""
+    free = constrain(lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2)))
+    made = replace(free, samples=np.array([[0, 0.02, 0], [0, -0.04, 5]]))
+    sections = ca.SX(np.array([[3.0, 0, 0, 3], [0, 2, 0, 0.01], [0, 0, 2, -2]]))
+    np.testing.assert_allclose(paces(made, np.zeros(3), sections), [3, 50, 0.4, 3], rtol=1e-12)
+    np.testing.assert_allclose(paces(made, np.array([-4, 0.1, -8.0]), sections),
+                               [0.75, 20, 0.25, 0.75], rtol=1e-12)
 
 
 def hollow(mass):

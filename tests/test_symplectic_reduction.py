@@ -63,6 +63,24 @@ def test_the_units_of_generators_and_masses_decide_nothing(generator, mass, shar
             reduce()
 
 
+@pytest.mark.parametrize("row, second", [(1e4, 1.0), (1e-4, 1.0), (1.0, 1e4), (1.0, 1e-4)])
+@pytest.mark.parametrize("share, kept", [(1e-11, True), (1e-7, False)])
+def test_the_units_of_rows_and_of_time_decide_nothing(row, second, share, kept):
+    """Of a motion that is hardly in F."""
+    model = momentum_side(vertical_disk())
+    motion, x = model.solve(), ca.DM(np.eye(8)[0])
+    drifting = replace(motion, section=(motion.section + share * x) / second,
+                       model=replace(model, forms=row * model.forms))
+    z = motion.manifold.states[0]
+    if kept:
+        made = bates_sniatycki(drifting, model.space.q[4:6], z)
+        np.testing.assert_allclose(second * made.velocity, bates_sniatycki(
+            motion, model.space.q[4:6], z).velocity, rtol=1e-9, atol=1e-10)
+    else:
+        with pytest.raises(MechanicsError, match="the motion is not in F"):
+            bates_sniatycki(drifting, model.space.q[4:6], z)
+
+
 def test_a_point_that_is_near_no_motion():
     """On the way to a circle that is not there."""
     space = momentum_side(vertical_disk()).solve()

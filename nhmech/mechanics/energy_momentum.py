@@ -183,8 +183,8 @@ def _expand(constrained: ConstrainedSystem, frame: AdaptedFrame, integrals: Sequ
     slopes, hessians = found = at(q, xi)
     if not np.isfinite(hessians).all():      # nor are slopes that grow beyond all bounds
         raise MechanicsError("a conserved quantity is not finite there")
-    beside = at(space.normalise(q * (1 + DIGITS * np.cos(np.arange(len(q))))),
-                xi * (1 + DIGITS * np.sin(np.arange(len(xi)))))
+    change = 1 + DIGITS * np.cos(np.arange(len(q) + len(xi)))
+    beside = at(space.normalise(q * change[:len(q)]), xi * change[len(q):])
     mass = ca.Function("mass", [system.t, system.q, system.v, system.theta], system.expand(
         ca.densify(ca.diag(system.mass_and_bias()[0]))))
     units = _equal_units(

@@ -113,7 +113,7 @@ def _integral(constrained: ConstrainedSystem, functions: ca.SX, row: np.ndarray,
     system, is_energy = constrained.system, bool(row[0])
     # a gauge momentum is <p, Y> with the sign of its first section
     weights = row if is_energy else -row
-    words = np.concatenate([row[:1], -row[1:]]) if is_energy else -weights
+    words = np.concatenate([row[:1], -row[1:]]) if is_energy else row
     value = ca.Function("integral", [system.t, system.q, system.v, system.theta],
                         [ca.dot(ca.DM(weights), functions)])
     return FirstIntegral(name_combination(words, ["E", *names]), value,
