@@ -347,21 +347,21 @@ def python_step(equations: Equations, scheme: Scheme, kinematic: bool,
 
 @once
 def _settle_and_read(equations: Equations) -> ca.Function:
-    return _append_state(settle_function(equations), reading_function(equations))
+    settle = settle_function(equations)
+    t, _, theta, *_ = inputs = settle.mx_in()
+    return _append_state(settle, inputs, reading_function(equations), t, theta)
 
 
 @once
 def _step_and_read(equations: Equations, method: Method, kinematic: bool) -> ca.Function:
     step = step_function(advance_function(equations, method, kinematic))
-    return _append_state(step, reading_function(equations))
+    t, _, _, theta, dt, *_ = inputs = step.mx_in()
+    return _append_state(step, inputs, reading_function(equations), t + dt, theta)
 
 
-def _append_state(step: ca.Function, read: ca.Function) -> ca.Function:
-    """The function with q and v of its x as additional outputs."""
-    inputs = step.mx_in()
-    t, theta = inputs[0], inputs[2 if len(inputs) == 5 else 3]
-    if len(inputs) > 5:
-        t = t + inputs[4]
+def _append_state(step: ca.Function, inputs: list[ca.MX], read: ca.Function, t: ca.MX,
+                  theta: ca.MX) -> ca.Function:
+    """The function of `inputs` with q and v of its x, at t, as additional outputs."""
     x, health, status = step(*inputs)
     return ca.Function("step", inputs, [x, *read(t, x, theta), health, status])
 
