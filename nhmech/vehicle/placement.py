@@ -126,8 +126,9 @@ class Placer:
         for _ in range(ITERATIONS):
             defect = height - offsets
             before = np.abs(defect).max()
-            # the place and the levers of the contacts, of which heights are differences
-            if before <= CLOSED * np.abs([1.0, *q[:3], *forms.ravel()]).max():
+            # the place and the levers of the contacts, of which heights are differences; no less
+            # than 1, because a form has the unit normal in it
+            if before <= CLOSED * np.linalg.norm([*q[:3], *forms.ravel()]):
                 return q
             moves = self._moves(q, turns)
             step, _, rank, sizes = np.linalg.lstsq(forms[:, :6] @ moves, -defect, rcond=None)
