@@ -51,11 +51,10 @@ class Parameters:
         return f"<Parameters: {len(self.values)} numbers, symbolic {listed(self.symbolic, REPR)}>"
 
     def require(self, name: str) -> None:
-        """Raises `InputError` with the nearest names if there is no such parameter."""
+        """Raises `InputError` with the four nearest names if there is no such parameter."""
         if name not in self.values:
-            near = difflib.get_close_matches(str(name), self.values, 4, 0.3)
-            raise InputError(f"unknown parameter {name!r}; near it: "
-                             f"{listed(near or list(self.values)[:8])}")
+            near = difflib.get_close_matches(str(name), self.values, 4, 0.0)
+            raise InputError(f"unknown parameter {name!r}; nearest to it: {listed(near)}")
 
     def __getitem__(self, name: str) -> ca.SX | float:
         return self._symbols.get(name, self.values[name])
