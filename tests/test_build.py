@@ -38,6 +38,22 @@ def test_a_ball_rolls_down_with_five_sevenths_of_gravity_along_the_ground():
     np.testing.assert_allclose(found, -5 / 7 * 9.0 * (up - n * (n @ up)), rtol=1e-12, atol=1e-12)
 
 
+def test_a_wrench_acts_at_the_origin_of_its_link_along_the_axes_of_the_world():
+    """Its generalised force is J^T w, with Pinocchio's Jacobian of the link, in any pose, on a
+    slope as on the level."""
+    vehicle = shipped("differential_drive", Ground.inclined(0.2, 0.3)).with_wrench(
+        "left_wheel", "caster_link")
+    s, model, rng = vehicle.constrained.system, vehicle.model, np.random.default_rng(0)
+    slopes = ca.Function("slopes", [s.q], [ca.densify(ca.jacobian(*s.expand(s.force), s.u))])
+    for _ in range(3):
+        q = pin.integrate(model, vehicle.configuration(), rng.normal(size=model.nv))
+        wanted = [pin.computeFrameJacobian(model, model.createData(), q, model.getFrameId(link),
+                                           pin.LOCAL_WORLD_ALIGNED).T
+                  for link in vehicle.wrench_bodies]
+        np.testing.assert_allclose(slopes(q).full()[:, -12:], np.hstack(wanted), rtol=0,
+                                   atol=1e-12)
+
+
 # -- a root without mass ---------------------------------------------------------------------------
 def unicycle(base=0.0, tilt=0.0, kind="disc", more="", wheels=(), **wheel):
     """A wheel about an axle that is tilted in the zero pose, on a root of that mass."""
