@@ -27,7 +27,7 @@ from nhmech.simulation.integration.integrators import (
     python_step,
     rate_function,
 )
-from nhmech.simulation.integration.schemes import RK4, SCHEMES
+from nhmech.simulation.integration.schemes import FIXED, RK4, SCHEMES
 from nhmech.simulation.simulated import Simulated
 from nhmech.simulation.state_vector import StateVector
 from nhmech.systems import load_system
@@ -371,9 +371,10 @@ def test_a_lift_changes_one_function_and_nothing_else():
 
 
 @pytest.mark.parametrize("dt", [0.1, -0.05])
-@pytest.mark.parametrize("name", [name for name in MOVING if SCHEMES[name].symmetric])
+@pytest.mark.parametrize("name", [name for name in MOVING if name in FIXED])
 def test_a_step_back_in_time_leads_back_where_constraints_move(name, dt):
-    """To rounding: a bead on a wire that swings and grows, beside a turntable that speeds up."""
+    """To rounding, by symmetric schemes and by no others: a bead on a wire that swings and grows,
+    beside a turntable that speeds up."""
     system = lagrangian_system(euclidean("x", "y", "s"), lambda s: (
         s.v.x ** 2 + 2 * s.v.y ** 2 + 3 * s.v.s ** 2) / 2 - s.q.y * (1 + s.t ** 2))
     x = np.linspace(-1, 1, 8)
@@ -383,10 +384,11 @@ def test_a_step_back_in_time_leads_back_where_constraints_move(name, dt):
         samples=np.column_stack([x, np.sin(x), x]))).equations
     t, step = 0.4, advance_function(equations, SCHEMES[name].method)
     start = projection_function(equations)(t, [0.3, 1.4, 0.2, 0.9], [])[0].full().ravel()
-    end, _, is_solved = (part.full().ravel() for part in step(t, start, [], [], dt))
-    back, _, is_solved_too = (part.full().ravel() for part in step(t + dt, end, [], [], -dt))
-    assert is_solved and is_solved_too
-    np.testing.assert_allclose(back, start, rtol=0, atol=2e-14)
+    end, _, *is_solved = (part.full().ravel() for part in step(t, start, [], [], dt))
+    back, _, *is_solved_too = (part.full().ravel() for part in step(t + dt, end, [], [], -dt))
+    assert all(is_solved + is_solved_too)
+    off = np.abs(back - start).max()
+    assert off <= 2e-14 if SCHEMES[name].symmetric else off > 1e-5
     assert np.abs(end - start)[:2].min() > 0.02
     phi = projection_function(equations)(t + dt, end, [])[3][0]
     assert float(phi) < 1e-14
