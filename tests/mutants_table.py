@@ -335,6 +335,8 @@ EQUIVALENT = {
      "states = ((t, vector.assemble(q, SPEED * random.normal(size=vector.nxi)))",
      "SPEED * random.normal(size=vector.nxi) -> SPEED / random.normal(size=vector.nxi)"):
         "random states of any usual speed",
+    ("simulation/command_reader", "if len(joints) > 1:", "1 -> 2"):
+        "two joints are read one by one: how fast, not what",
     ("simulation/command_function", "return -1.0", "1.0 -> 1.01"): "any negative number",
     ("simulation/command_function", "self._given[...], self._is_given[...] = y, 1.0",
      "1.0 -> 1.01"): "any number but zero",
