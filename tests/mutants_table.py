@@ -655,10 +655,8 @@ EQUIVALENT = {
      "0.9 -> 0.909"): "any angles of the joints",
     ("vehicle/reactions", "if np.abs(f - before).max() <= _SETTLED * np.abs(f).max():",
      "np.abs(f).max() -> np.abs(f).min()"): "only ends later",
-    ("vehicle/placement", "if before <= CLOSED * np.abs([1.0, *q[:3], *forms.ravel()]).max():",
-     "3 -> 4"): "a part of a unit quaternion is no larger than 1",
-    ("vehicle/placement", "if before <= CLOSED * np.abs([1.0, *q[:3], *forms.ravel()]).max():",
-     "1.0 -> 1.01"): "a scale of a tolerance",
+    ("vehicle/placement", "if before <= CLOSED * np.linalg.norm([*q[:3], *forms.ravel()]):",
+     "3 -> 4"): "a scale of a tolerance: a part of a unit quaternion beside a norm of 1 or more",
     ("vehicle/ground", "normal: Vector = (0.0, 0.0, 1.0)", "1.0 -> 1.01"):
         "normals are made unit below",
     ("vehicle/axles", "row = (other.straight - mimic.multiplier * one.straight) / 2",
