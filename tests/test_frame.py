@@ -245,3 +245,40 @@ def test_friction_in_proportion_to_reactions(former, rubbing, loaded):
         for part, expected in (("acceleration", found[:4]), ("multipliers", found[4:])):
             value = getattr(equations, part)(0.4, q, xi, [], []).full().ravel()
             np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("unit", [1e-7, 1.0, 1e7])
+def test_the_units_of_speeds_decide_nothing(unit):
+    """Of rows in speeds of which each second one is counted in another unit."""
+    units = np.array([1.0, unit, 1.0, unit])
+    A = np.random.default_rng(4).normal(size=(2, 4))
+    made = replace(constrain(lagrangian_system(euclidean(*NAMES), lambda s: sum(
+        (v * size) ** 2 for v, size in zip(vars(s.v).values(), units)) / 2), rows={
+            f"row {i}": lambda s, row=row: ca.dot(ca.DM(row * units), ca.vertcat(
+                *vars(s.v).values())) for i, row in enumerate(A)}), scales=units)
+    frame = adapted_frame(made, ("a'", "b'"))
+    E, = values(frame, frame.E, q=np.zeros(4))
+    expected = np.vstack([np.eye(2), -np.linalg.solve(A[:, 2:], A[:, :2])])
+    np.testing.assert_allclose(E * units[:, None] / units[:2], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("slope", [1e3, 1e5])
+def test_speeds_of_very_different_size_still_determine_each_other(slope):
+    """a' = b' / slope."""
+    made = constrain(lagrangian_system(euclidean("a", "b"), lambda s: s.v.a ** 2 + s.v.b ** 2),
+                     rows={"row": lambda s: s.v.a - s.v.b / slope})
+    frame = adapted_frame(made, ("a'",))
+    E, = values(frame, frame.E, q=np.zeros(2), v=np.zeros(2))
+    np.testing.assert_allclose(E, [[1], [slope]], rtol=1e-12)
+
+
+def test_rows_may_all_but_vanish_each_at_another_sample():
+    """a (c' - 2 a') = 0 and b (d' - 3 b') = 0: at the third sample both determine the motion."""
+    made = replace(constrain(lagrangian_system(euclidean(*NAMES), lambda s: sum(
+        v ** 2 for v in vars(s.v).values())), rows={
+            "first": lambda s: s.q.a * (s.v.c - 2 * s.v.a),
+            "second": lambda s: s.q.b * (s.v.d - 3 * s.v.b)}),
+        samples=np.array([[1e-10, 1, 0, 0], [1, 1e-10, 0, 0], [1, 1, 0, 0]]))
+    frame = adapted_frame(made, ("a'", "b'"))
+    E, = values(frame, frame.E, q=[0.7, 0.4, 0, 0])
+    np.testing.assert_allclose(E, [[1, 0], [0, 1], [2, 0], [0, 3]], rtol=1e-12)
