@@ -129,9 +129,6 @@ class DiscreteGradient:
 
 
 def _project(flow: Flow, t, x, theta):
-    """x projected onto the constraints, to rounding."""
-    if not flow.lift.size2_out(0):
-        return flow.end(t, x, theta)[0]
-    for _ in range(2):
-        x = flow.project(t, x, theta)[0]
-    return x
+    """x projected onto the constraints, to rounding, by two steps of Newton's method: one leaves
+    the square of the error before."""
+    return flow.end(t, flow.end(t, x, theta)[0], theta)[0]

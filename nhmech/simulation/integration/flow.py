@@ -29,7 +29,6 @@ class Flow:
     equations: Equations  # equations of motion
     rate: ca.Function  # (t, x, u, theta) -> dx/dt
     held: ca.Function  # the same with constant xi
-    project: ca.Function  # (t, x, theta) -> x on the constraints, ...
     # (t, x, theta) -> x projected onto the constraints, ..., health: applied after each step
     end: ca.Function
     # (t, x, theta) -> directions (nx, k) in x, phi (k,): moving along the i-th direction changes

@@ -284,8 +284,8 @@ def keeping_advance_function(equations: Equations, method: Method,
 
 
 def _flow(equations: Equations, kinematic: bool, end: ca.Function, lift: ca.Function) -> Flow:
-    return Flow(equations, rate_function(equations, kinematic), rate_function(equations, True),
-                projection_function(equations), end, lift)
+    return Flow(equations, rate_function(equations, kinematic), rate_function(equations, True), end,
+                lift)
 
 
 @once
