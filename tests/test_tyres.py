@@ -636,6 +636,24 @@ def test_slip_and_forces_of_a_run(tyre):
         nhmech.analysis.tyre_slip(drive(None, duration=0.01))
 
 
+@pytest.mark.parametrize("torque", [400.0, -400.0])
+def test_slip_of_a_run_is_that_of_iso_8855(torque):
+    """Straight on, R w = (1 + kappa) V, and the force is that of the magic formula."""
+    numbers = (8e4, 1.2, 1.5, 0.2)
+    vehicle = level(Tyre(Grip(*numbers), Grip(5e4, 0.9, 1.5, 0.2), load=4000.0))
+    simulator = nhmech.Simulator(vehicle, lambda t, state: nhmech.JointTorque(
+        {"rear_joint": torque}), dt=1e-3)
+    simulator.reset(q=vehicle.configuration(), xi=straight(vehicle, 10.0)[1])
+    run = simulator.run(0.03)
+    found, columns = nhmech.analysis.tyre_slip(run), vehicle.algebroid.v_names
+    speed, *spins = (run.v[:, columns.index(name)] for name in ("forward_speed", *found.wheels))
+    np.testing.assert_allclose(found.kappa, (RADIUS * np.array(spins) / speed - 1).T, rtol=1e-9,
+                               atol=1e-12)
+    np.testing.assert_allclose(found.longitudinal, found.load * magic(
+        found.kappa, numbers[0] / 4000.0, *numbers[1:]), rtol=1e-9, atol=1e-6)
+    assert torque * found.kappa[-1, 0] > abs(torque) * 0.01
+
+
 def test_ideal_wheels_and_tyres_in_one_vehicle():
     """Behind ideal rolling, in front a tyre: the rear wheel does not slip, three derivations
     agree."""
