@@ -455,6 +455,8 @@ def test_a_steady_turn_tends_to_that_of_ideal_rolling():
             *straight(vehicle, speed), conditions={"forward_speed": speed})
         yaw_rate = motion.xi[vehicle.speeds.index("yaw_rate")]
         error.append(abs(yaw_rate - speed * np.tan(steer) / (a + b)))
+        # axles that are both driven share what is asked of them
+        np.testing.assert_allclose(motion.u[0], motion.u[1], rtol=0.05)
     np.testing.assert_allclose(np.log(np.divide(error[:-1], error[1:])) / np.log(4), 1, atol=0.02)
 
 

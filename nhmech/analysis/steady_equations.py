@@ -19,6 +19,7 @@ from .variations import NotFiniteError, Point, Variations
 
 # relative to the largest entry of the Jacobian, in units of the system itself
 ITERATIONS, CONVERGED, ACCEPTED = 40, 1e-15, 1e-11
+AT_REST = 1e-9       # velocities below this part of the rate of change are rounding
 SINGULAR = 1e-9      # singular values below this part of the largest one count as zero
 
 
@@ -38,11 +39,13 @@ class Iterate:
 
     @property
     def rate(self) -> float:
-        """How fast the motion changes, in the unit of time that was given; 1 if it does not. What
-        cancels modulo the symmetries counts: its rounding is no rate."""
+        """How fast the system is, in the unit of time that was given: its largest velocity. Of one
+        at rest, how fast the motion changes, or else 1."""
         turn, drive, back, damp = (np.abs(part).max(initial=0.0) for part in (
             self.point.transport, self.point.E, self.point.f_eta, self.point.f_xi))
-        return max(turn, damp, (drive * back) ** 0.5) or 1.0
+        change = max(turn, damp, (drive * back) ** 0.5) or 1.0
+        moves = np.abs(self.point.v).max(initial=0.0)
+        return moves if moves > AT_REST * change else change
 
     def fault(self, row: int) -> str:
         """A defect of a steady motion, in words."""
