@@ -1,4 +1,4 @@
-"""Poses and contact points as one function, against Pinocchio's kinematics."""
+"""Poses and contact points as one function, against Pinocchio's kinematics; and far away."""
 
 import numpy as np
 import pinocchio as pin
@@ -6,7 +6,7 @@ import pytest
 from support import VARIED, joint, link, robot, shipped
 
 import nhmech
-from nhmech import Wheel
+from nhmech import Ground, Wheel
 from nhmech.vehicle.placements import placement_function
 
 
@@ -42,3 +42,15 @@ def test_a_rail_moves_what_is_on_it():
         np.testing.assert_allclose(column.reshape(4, 4).T, data.oMi[i + 1].homogeneous, atol=1e-13)
     assert points.shape == directions.shape == (3, 1)
     np.testing.assert_allclose(directions.full().ravel(), (0, 0, 1), atol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["bicycle", "omni", "rover"])
+def test_a_vehicle_stands_alike_wherever_it_is(name):
+    """A thousand kilometres away along a slope, where heights are rounded to a hundredth of a
+    nanometre."""
+    ground = Ground.inclined(0.2, 0.3)
+    vehicle, n = shipped(name, ground), np.array(ground.normal)
+    away = np.array([1e6, -2e6, 0.0])
+    home, far = (vehicle.configuration((*xy, 0.7)) for xy in ((0, 0), away[:2]))
+    np.testing.assert_allclose(far[:3] - home[:3], away - n * (n @ away), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(far[3:], home[3:], rtol=0, atol=1e-8)
