@@ -243,3 +243,17 @@ def test_of_dependent_directions_the_first_ones_serve(size):
     a, b, c = size * np.random.default_rng(0).normal(size=(3, 5))
     found = _independent(np.column_stack([3 * a, 0 * a, b, a - 2 * b, c, a + b + c]))
     assert found == [0, 2, 4]
+
+
+@pytest.mark.parametrize("count", [3, 10, 14])
+def test_oscillators_of_different_frequencies_have_no_symmetry(count):
+    """A linear field that commutes with their stiffness and keeps their kinetic energy is none. Of
+    ten it was thought that nothing pulls them back: eight places are not all directions."""
+    stiffness = np.linspace(1, 2, count)
+    made = constrain(lagrangian_system(euclidean(*(f"x{i}" for i in range(count))), lambda s: sum(
+        v ** 2 - k * q ** 2 for v, q, k in zip(
+            vars(s.v).values(), vars(s.q).values(), stiffness)) / 2))
+    found = linearise(made, np.zeros(count), np.zeros(count)).eigenvalues
+    expected = np.r_[-np.sqrt(stiffness[::-1]), np.sqrt(stiffness)]
+    np.testing.assert_allclose(np.sort(found.imag), expected, rtol=1e-9)
+    np.testing.assert_allclose(found.real, 0, rtol=0, atol=1e-9)

@@ -16,6 +16,7 @@ from ..mechanics.system import ConstrainedSystem, LagrangianSystem
 from ..symbolic.row_reduction import ZERO
 
 STATES = 12        # at least, so that no symmetry of a few of them passes for one of all
+AROUND = 0.1       # distance of further configurations from known ones, relative to the largest
 
 State = tuple[float, np.ndarray, np.ndarray, np.ndarray]
 # (t, q, xi, u) -> v (nv,), (transport, E; f_eta, f_xi), one-forms of phi (k, nv)
@@ -98,14 +99,22 @@ def _gain(system: LagrangianSystem, sections: ca.SX, lift: ca.SX) -> ca.SX:
 
 
 def _states(equations: Equations, unknowns: int) -> Iterator[State]:
-    """Random states, with twice as many conditions as unknowns; at t = 0 if phi moves, because
-    configurations are given for t = 0. Inputs act at every second one: beside large ones, forces
+    """Random states, with twice as many conditions as unknowns, at the known configurations, then
+    near them: fields differ where these do not lead. At t = 0 if phi moves, because configurations
+    are given for t = 0. Inputs act at every second one: beside large ones, forces
     that depend on the place would be rounding."""
     rng, unit = np.random.default_rng(0), usual_speeds(equations)
     constrained, system = equations.constrained, equations.constrained.system
     moving = ca.depends_on(ca.densify(constrained.distribution.phi), system.t)
     count = max(STATES, ceil(2 * unknowns / (system.algebroid.nv + len(unit))))
+    known = np.asarray(constrained.configurations)
+    size = np.abs(known).max(axis=0)
+    around = AROUND * np.where(size > 0, size, 1.0)
     for k in range(count):
-        q = constrained.configurations[k % len(constrained.configurations)]
+        q = known[k % len(known)]
+        if k >= len(known):
+            near = constrained.nearest(system.algebroid.normalise(
+                q + around * rng.normal(size=len(q))))
+            q = q if near is None else near
         yield (0.0 if moving else rng.uniform(0, 1), q, unit * rng.normal(size=len(unit)),
                (k % 2) * rng.normal(size=system.u.numel()))
