@@ -126,7 +126,7 @@ def calls(folder) -> dict[str, tuple[Callable, dict]]:
         "standing": dict(vehicle=robot),
         "step_adjoint": dict(constrained=sleigh, dt=0.01),
         "step_jacobian": dict(constrained=sleigh, dt=0.01),
-        "structure": dict(constrained=sleigh, q=None, wheel_angles=False, depth=3, seconds=1.0),
+        "structure": dict(constrained=sleigh, q=None, wheel_angles=False, depth=3, operations=1e5),
         "reactions": dict(vehicle=robot, t=0.0, q=q, v=v, u=u),
         "validity": dict(vehicle=robot, t=0.0, q=q, v=v, u=u, mu=0.5),
         "SteadyMotions": dict(constrained=robot, inputs=()),
