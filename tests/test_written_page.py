@@ -189,7 +189,7 @@ def test_the_command_writes_one(tmp_path):
     assert "<title>mine</title>" in page.read_text(encoding="utf-8")
     assert '"name": "base_link.mass"' in page.read_text(encoding="utf-8")
     refused = command_line("page", "differential_drive", "-o", page, "--slider", "mass")
-    assert refused.exit_code == 2 and "near it" in refused.output
+    assert refused.exit_code == 2 and "nearest to it" in refused.output
 
 
 def test_a_start_without_speeds_is_pushed_off_all_the_same(tmp_path):
