@@ -200,6 +200,9 @@ EQUIVALENT = {
     ("systems/differential_drive", "\"right\": lambda s: base(s).at(0, -s.p.half_track).forward - "
      "s.p.radius * s.v.right})", "0 -> 1"):
         "the forward speed of a point does not depend on how far ahead it is",
+    ("systems/car_with_trailers", "\"front\": lambda s: base(s).at(s.p.wheelbase)"
+     ".hinge(s.q.steering, 0).lateral, **rows})", "0 -> 1"):
+        "the velocity of a hinge does not depend on how fast it turns",
     ("systems/falling_disc", "J = jacobian((0, 0, 0, lean, 0), (u1, u2, u3), "
      "example.constrained.parameters).full()", "0 -> 1"):
         "its motion depends on no place, heading or spin",

@@ -310,11 +310,12 @@ def test_an_axis_that_leans_has_camber_where_another_mirrors_it(lean, level, cam
     """From a fiftieth up to 0.21, on the other side of the middle, at any height and heading."""
     c, s, flat = cos(0.7), sin(0.7), sqrt(1 - lean ** 2)
 
-    def pair(place=(-2 * s, 2 * c, 0.3), other=lean, turn=0.0):
+    def pair(place=(-2 * s, 2 * c, 0.3), other=lean, turn=0.0, kind="continuous"):
         way = np.array([-sin(0.7 + turn), cos(0.7 + turn)]) * flat
         layout = laid(link("base"), link("l"), link("r"), link("s"),
                       joint("one", "base", "l", (0, 0, 0), axis=(-s * flat, c * flat, lean)),
-                      joint("two", "base", "r", place, axis=(*way, -other)),
+                      joint("two", "base", "r", place, (0, 0, 0), (*way, -other), kind,
+                            limits(-1.0, 1.0)),
                       joint("three", "base", "s", (0, 0, 5), axis=(0, 0, 1)))
         one = layout.joints["one"]
         assert is_horizontal(layout, one) == level
@@ -322,6 +323,9 @@ def test_an_axis_that_leans_has_camber_where_another_mirrors_it(lean, level, cam
     assert pair() == camber
     assert not pair(other=-lean) or not camber                      # leans to the same side
     assert not pair((0, 0, 1))                                      # above it
+    # what does not turn is no partner
+    for kind, turns in (("revolute", True), ("prismatic", False), ("fixed", False)):
+        assert pair(kind=kind) == (camber and turns)
     for turn, is_near in ((0.0198, True), (0.0206, False)):
         assert pair(turn=turn) == (camber and is_near)
     # ahead of it by more than a fifth of the way, it is no partner
