@@ -800,6 +800,9 @@ EQUIVALENT = {
     ("mechanics/kept_equations", "return found.hexdigest()[:32]", "32 -> 33"): "how long a name is",
     ("mechanics/forms", "pulled = ca.substitute(theta[:1 + V.numel()], system.v, V)", "1 -> 2"):
         "a zero more, which is read as the zero behind it: theta_L has no part in dv",
+    ("mechanics/constrained_hamiltonian",
+     "theta: ca.SX = field(default_factory=lambda: ca.SX(0, 1))", "0 -> 1"):
+        "an input that is zero",
     ("mechanics/constrained_hamiltonian", "return Ambient(ca.SX.sym(\"t\"), space.q, ca.SX(0, 1), "
      "self.theta, space.embedding(space.q),", "0 -> 1"): "an input that is zero",
     ("mechanics/constrained_hamiltonian",

@@ -218,6 +218,25 @@ def test_a_wheel_comes_onto_the_ground_in_six_iterations(part, is_there):
         work()
 
 
+def test_functions_that_are_nearly_dependent_all_become_zero():
+    """Two whose gradients differ by a millionth, and a third that is their mean, so that rounding
+    alone tells it from them; and nothing moves along the direction that all leave free."""
+    rng = np.random.default_rng(7)
+    basis, target = np.linalg.qr(rng.normal(size=(3, 3)))[0], rng.normal(size=3)
+    one, other = basis[0], basis[0] + 1e-6 * basis[1]
+    rows = np.array([one, other, (one + other) / 2])
+    terms = SimpleNamespace(
+        heights=np.array([], dtype=int), bilateral_heights=(0, 1, 2), forms=(0, 1, 2), size=0.5,
+        per_metre=np.ones(3),
+        read_rows=lambda t, x, w, touch, h: (rows, np.zeros(3), rows @ (x - target)),
+        mover=lambda x, factor, w: [x + factor * w])
+    none = np.array([], dtype=int)
+    x, _ = ImplicitStep(terms, np.ones(0))._onto_ground(
+        0.0, target + basis.T @ np.array([0.1, 0.2, 0.3]), np.zeros(3), none,
+        np.zeros(0, dtype=bool), np.ones(0), 0.0)
+    np.testing.assert_allclose(basis @ (x - target), [0, 0, 0.3], rtol=0, atol=2e-9)
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("gap, left", [(0.9 * 8e-14, 0.0), (3 * 8e-14, 2 * 8e-14), (0.06, 0.06),
                                        (0.4, 0.3), (1e9, 0.3)])
