@@ -304,6 +304,28 @@ def test_a_picture_depends_on_lengths_alone(name, drawn):
     assert drawn_parameters(load_system(name)) == drawn
 
 
+@pytest.mark.parametrize("factor", [0.6, 3.0])
+@pytest.mark.parametrize("name", [
+    "ball_on_turntable", "carriage", "chaplygin_ball", "chaplygin_sleigh", "falling_disc",
+    "rattleback", "rolling_ball", "torus_coin", "two_wheeled_pendulum", "unbalanced_ball",
+    "vertical_disk"])
+def test_a_picture_grows_with_its_lengths(name, factor):
+    """All that are drawn times a factor, and x, y, z too: sizes and places are so many times as
+    large, and parts are turned as before."""
+    example, rng = load_system(name), np.random.default_rng(10)
+    system, theta = example.constrained.system, example.constrained.parameters
+    lengths = dict(zip(system.theta_names, theta.tolist()))
+    grown = example.make(**{each: factor * lengths[each] for each in drawn_parameters(example)})
+    q = rng.uniform(-0.9, 0.9, system.algebroid.nq)
+    far = q * [factor if each in ("x", "y", "z") else 1.0 for each in system.algebroid.q_names]
+    assert len(grown.shapes) == len(example.shapes) > 0
+    for small, large in zip(example.shapes, grown.shapes):
+        np.testing.assert_allclose(large.size, factor * np.array(small.size), rtol=1e-13)
+        here, there = small.pose(q), large.pose(far)
+        np.testing.assert_allclose(there[:3, 3], factor * here[:3, 3], rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(there[:3, :3], here[:3, :3], rtol=0, atol=1e-14)
+
+
 def test_a_pose_is_of_numbers_or_of_symbols():
     x, turned = ca.SX.sym("x"), np.array([ca.SX(value) for value in np.eye(3).ravel()])
     for R, position in ((np.eye(3), (0.0, x, 0.0)), (turned.reshape(3, 3), (0.0, 1.0, 2.0))):
