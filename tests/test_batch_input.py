@@ -91,8 +91,9 @@ def test_a_duration_is_a_number_of_steps_to_nine_digits(duration, steps):
 
 
 @pytest.mark.parametrize("words, message", [
-    (dict(on_limit="warn"), "on_limit"), (dict(on_fall="go-on"), "on_fall"),
-    (dict(integrator="dop853"), "integrator"), (dict(integrator="auto"), "integrator")])
+    (dict(on_limit="warn"), "on_limit"), (dict(on_fall="warn"), "on_fall"),
+    (dict(on_fall="go-on"), "on_fall"), (dict(integrator="dop853"), "integrator"),
+    (dict(integrator="auto"), "integrator")])
 def test_words_of_a_simulator_alone_are_refused(words, message):
     with pytest.raises(InputError, match=message):
         simulate_batch(shipped("differential_drive"), cases("differential_drive", 1), dt=DT,
