@@ -585,6 +585,9 @@ EQUIVALENT = {
         "at random configurations rows have one rank",
     ("simulation/contact/coulomb", "self._still = 0, 0", "0 -> 1"):
         "one step more or less of patience, once in a run",
+    ("simulation/integration/flow",
+     "ca.vertsplit(ca.vertcat(after, size)), ca.vertsplit(y[:nz + 1]))]", "1 -> 2"):
+        "zip ends with the shorter one",
     ("simulation/integration/flow", "small = ca.logic_and(size <= SURE, size ** 2 <= ROUNDED / 10 "
      "* before)", "size <= SURE -> size > SURE"):
         "an iteration more: no larger step shrinks so fast",
@@ -771,6 +774,8 @@ EQUIVALENT = {
     ("mechanics/constraint_manifold",
      "matrices = unit_rows(matrices) if scale is None else matrices / (scale or 1.0)",
      "1.0 -> 1.01"): "divides where all terms are zero",
+    ("mechanics/energy_momentum", "units = np.where(inertia > 0, inertia, 1.0) ** -0.5",
+     "1.0 -> 1.01"): "any unit where there is no inertia: no sign depends on it",
     ("mechanics/energy_momentum", "return np.zeros((n, 0))", "0 -> 1"):
         "a direction of no length spans nothing",
     ("mechanics/herglotz", "moved = replace(moved, gibbs=ca.substitute(moved.gibbs, system.a[i], "
