@@ -93,6 +93,20 @@ def test_a_free_point_at_rest_is_everywhere_alike():
     assert found.is_stable and not len(found.eigenvalues) and found.neutral == 2
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("ratio", [1e-3, 2.0, 1e3])
+def test_a_coordinate_without_inertia(sign, ratio):
+    """z has no mass and moves by z' = ratio x'; a spring pulls it back, or (-1) pushes it away: an
+    oscillator of mass 1 / ratio^2 in z. The speed that is kept is the larger of x' and z'."""
+    point = constrain(lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 - sign * (s.q.z / ratio) ** 2) / 2),
+        rows={"tie": lambda s: s.v.z - ratio * s.v.x})
+    found = energy_momentum(point, [0, 0, 0], [0, 0])
+    np.testing.assert_allclose(found.eigenvalues, sorted([
+        sign / ratio ** 2, 1 / max(ratio, 1) ** 2]), rtol=1e-9)
+    assert found.is_stable is (sign > 0) and found.neutral == 2
+
+
 def test_where_every_direction_is_a_symmetry():
     """A disk at rest: nothing is left whose sign could be wrong."""
     found = energy_momentum(vertical_disk.example(), [0.1, 0.2, 0.3, 0.4], [0, 0])
