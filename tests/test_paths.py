@@ -267,15 +267,19 @@ def test_nearest_close_to_a_centre_of_curvature(name, size):
 @pytest.mark.parametrize("name", ["hairpins", "closed spline"])
 def test_a_point_alone_has_the_nearest_place_that_it_has_among_others(name):
     """From a `near` some way off too, where the path turns sharply in between and a Newton step
-    leads too far."""
+    leads too far: at right angles to the path, but at its ends."""
     bends = [(0.0, 0.4), (60.0, 3.0 / 60), (0.0, 0.3), (-90.0, 3.1 / 90), (0.0, 0.4), (1.0, 2.0)]
     path, rng = ALL.get(name) or Arcs(bends), np.random.default_rng(1)
     s = rng.uniform(0.1, 0.9, 400) * path.length
     near = s + rng.uniform(-0.1, 0.1, 400) * path.length
     points = path.point(s) + path.length / 10 * rng.normal(size=(400, 2))
     alone = [path.nearest(p, near=float(x)) for p, x in zip(points, near)]
-    np.testing.assert_allclose(alone, path.nearest(points, near=near), rtol=0,
-                               atol=1e-9 * path.length)
+    found = path.nearest(points, near=near)
+    np.testing.assert_allclose(alone, found, rtol=0, atol=1e-9 * path.length)
+    tangent = np.stack([np.cos(path.heading(found)), np.sin(path.heading(found))], -1)
+    along = np.sum((points - path.point(found)) * tangent, axis=1)
+    inside = (path.length * 1e-9 < found) & (found < path.length * (1 - 1e-9))
+    assert np.abs(along[inside | path.closed]).max() <= 1e-9 * path.length
 
 
 def test_at_the_centre_of_an_arc_every_place_is_nearest():

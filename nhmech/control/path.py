@@ -236,7 +236,9 @@ class Path(ABC):
             step = np.divide(turn, curvature, out=along.copy(), where=curvature != 0)
             low, high = np.where(step > 0, s, low), np.where(step < 0, s, high)
             before, s = s, s + np.clip(step, -widest, widest)
-            s = np.add(low, high, out=2 * s, where=(s < low) | (s > high)) / 2
+            # onto an end of the bracket a step would lead back and forth
+            out = ((s <= low) | (s >= high)) & (s != before)
+            s = np.add(low, high, out=2 * s, where=out) / 2
             if not self.closed:
                 s = np.clip(s, 0.0, self.length)
             if np.max(np.abs(s - before), initial=0.0) <= CLOSE * self.length:
@@ -255,7 +257,7 @@ class Path(ABC):
             step = turn / curvature if curvature else along
             low, high = (s if step > 0 else low), (s if step < 0 else high)
             before, s = s, s + min(max(step, -widest), widest)
-            s = s if low <= s <= high else (low + high) / 2
+            s = s if low < s < high or s == before else (low + high) / 2
             if not self.closed:
                 s = min(max(s, 0.0), self.length)
             if abs(s - before) <= CLOSE * self.length:
