@@ -40,7 +40,7 @@ def test_each_part_of_a_twist_goes_on_as_it_changed():
     """Where no change may grow, in as much time by as much as before."""
     steady = TwistLimits(*(SpeedLimits(max_jerk=0.0) for _ in range(3)))
     assert steady.clip((9.0, -9.0, 9.0), (0.3, -0.2, 0.5), 0.1, (0.1, -0.1, 0.6)) == pytest.approx(
-        (0.5, -0.3, 0.4), rel=1e-14)
+        (0.5, -0.3, 0.4), rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("wanted, before, expected", [

@@ -279,7 +279,7 @@ def test_a_base_is_pitched_until_its_feet_are_at_their_offsets(sine):
     made = placer([(1, 0, 0), (-1, 0, 0)])
     placed = made.place(pose(), SimpleNamespace(level=False, offsets=np.array([sine, -sine])))
     turn = pin.log3(pin.Quaternion(placed[3:7]).toRotationMatrix())
-    np.testing.assert_allclose(turn, (0, -np.arcsin(sine), 0), atol=1e-12)
+    np.testing.assert_allclose(turn, (0, -np.arcsin(sine), 0), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("far", [1e3, 1e6, 1e9])

@@ -71,7 +71,7 @@ def test_the_kernel_of_forms_is_the_same_in_any_unit(unit):
     forms = unit * np.vstack([rows, rows[0] + rows[1]])
     found = kernel(forms)
     assert found.shape == (5, 3) and np.abs(forms @ found).max() <= 1e-14 * unit
-    np.testing.assert_allclose(found.T @ found, np.eye(3), atol=1e-14)
+    np.testing.assert_allclose(found.T @ found, np.eye(3), rtol=0, atol=1e-14)
     assert np.array_equal(kernel(unit * np.zeros((0, 5))), np.eye(5))
 
 

@@ -393,8 +393,8 @@ def test_the_units_of_functions_decide_no_zero(unit):
 
     at = nearest_zero(lambda z: rows(z, 1.0), np.array([0.9, 0.2, 0.3]))
     same = nearest_zero(lambda z: rows(z, -1e-6), np.array([0.9, 0.2, 0.3]))
-    assert at[0] ** 2 + at[1] ** 2 == pytest.approx(1, rel=1e-14) and same is None
-    assert at[2] == pytest.approx(0.3 * at[0], rel=1e-14)
+    assert at[0] ** 2 + at[1] ** 2 == pytest.approx(1, rel=1e-14, abs=0) and same is None
+    assert at[2] == pytest.approx(0.3 * at[0], rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("slope, moves", ((1e-8, True), (1e-14, False)))

@@ -69,5 +69,6 @@ def test_no_column_of_a_run_has_the_name_of_another():
     for part in ("q", "v", "u"):
         units = run.simulated.units(part)
         assert len(units) == len(run.names[part]) == len(set(run.names[part])), part
-    assert (run.column("z")[0], run.column("z_of_file.position")[0]) == pytest.approx((0.1, 0.2))
+    assert (run.column("z")[0], run.column("z_of_file.position")[0]) == pytest.approx(
+        (0.1, 0.2), rel=1e-12, abs=0)
     assert run.simulated.units("u") == {"l": "N m", "yaw_rate_of_file": "N m"}

@@ -84,7 +84,7 @@ def test_what_stands_in_a_corner_presses_on_all_wheels():
     shortest = load.split - load.kernel @ (load.kernel.T @ load.split)
     assert shortest.min() < -0.1
     there = contact_load(vehicle, 0.0, demand.q, np.zeros(vehicle.algebroid.nv), np.zeros(4))
-    np.testing.assert_allclose(load.split, there.split, atol=1e-9)
+    np.testing.assert_allclose(load.split, there.split, rtol=1e-9, atol=1e-9)
 
 
 def test_the_standard_circle_is_of_one_metre_at_one_metre_per_second():
