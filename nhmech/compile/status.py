@@ -26,7 +26,7 @@ class Status(IntEnum):
     LIFTED = 10, "the ground would have to pull a wheel: it lifts off"
     UNJUDGED = 11, "an observation or the reward is not finite: check observe= and reward="
     UNCOMMANDED = 12, "the policy returned inputs that are not finite"
-    WORKED = 13, ("forces did work, and the integrator conserves energy: take integrator='gauss'")
+    WORKED = 13, "forces did work, and the integrator conserves energy: take integrator='gauss'"
 
     def __new__(cls, code: int, sentence: str = "") -> Status:
         member = int.__new__(cls, code)
